@@ -3317,6 +3317,100 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/world/disposition-rules": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the rules of consequences
+         * @description By which a change of what one NPC thinks is felt by kin, allies, enemies and factions. A new
+         *     world has none of them switched on.
+         */
+        get: operations["disposition_rules_get"];
+        /**
+         * Set the rules of consequences
+         * @description They hold for changes from now on; entries of before stay, and can be reversed one by one.
+         *     `soft_ends` recomputes the dispositions of the world.
+         */
+        put: operations["disposition_rules_put"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/world/standings": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List standings with factions
+         * @description What factions think of parties, the best first, each with its latest changes.
+         */
+        get: operations["standing_list"];
+        put?: never;
+        /**
+         * Correct a standing
+         * @description A game master's change, with a reason. It counts at once.
+         */
+        post: operations["standing_correct"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/world/npcs/{ref}/opinions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List what an NPC thinks of other NPCs
+         * @description The best first, each with its latest changes.
+         */
+        get: operations["opinion_list"];
+        put?: never;
+        /**
+         * Correct what an NPC thinks of another
+         * @description A game master's change, with a reason. It counts at once.
+         */
+        post: operations["opinion_correct"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/world/opinions/{entry_id}/rulings": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Reverse or restore a change of a standing or opinion
+         * @description The ruling is an entry of the ledger too.
+         */
+        post: operations["opinion_rule"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/world/art": {
         parameters: {
             query?: never;
@@ -5860,7 +5954,8 @@ export interface components {
         };
         /**
          * DispositionChange
-         * @description One change of a disposition. `summary_id` is null for a game master's correction.
+         * @description One change of a disposition. `summary_id` is null for a game master's correction; of a
+         *     consequence it is that of its cause.
          */
         DispositionChange: {
             /** @description Number of the ledger entry; rulings name it. */
@@ -5885,6 +5980,14 @@ export interface components {
              * @default
              */
             made_by: string;
+            /** @description The change of another NPC that this one follows from. */
+            caused_by: number | null;
+            /**
+             * @description The rule by which it follows from the other change.
+             * @default
+             * @enum {string}
+             */
+            caused_as: "kin" | "ally" | "enemy" | "member" | "";
             /** @description In-world time: days since the epoch of the world; null: no date. */
             in_world_at: number | null;
             /**
@@ -5927,6 +6030,38 @@ export interface components {
             axis?: "affection" | "trust" | "respect" | "fear";
             /** @description Why; it is stored with the change. */
             reason: string;
+        };
+        /**
+         * DispositionRules
+         * @description The rules of the world by which a change is felt by others, in percent; 0 is off.
+         */
+        DispositionRules: {
+            /** @description How much of a change the NPC's kin feel, in percent. */
+            kin: number;
+            /** @description How much of a change allies of the NPC feel, in percent. */
+            ally: number;
+            /** @description How much of a change enemies of the NPC feel, as its opposite, in percent. */
+            enemy: number;
+            /** @description How much of a change counts for the standing with the NPC's factions, in percent. */
+            member: number;
+            /** @description Whether steps outward count less and less beyond 50 points either way. */
+            soft_ends: boolean;
+        };
+        /**
+         * DispositionRulesWrite
+         * @description The rules by which a change is felt by others. Those that are not sent stay as they are.
+         */
+        DispositionRulesWrite: {
+            /** @description Kin feel the same, by so many percent. Default: `0`. */
+            kin?: number;
+            /** @description Allies feel the same. Default: `0`. */
+            ally?: number;
+            /** @description Enemies feel the opposite. Default: `0`. */
+            enemy?: number;
+            /** @description So much of it goes to the standing with the NPC's factions. Default: `0`. */
+            member?: number;
+            /** @description Whether steps outward count less and less beyond 50 points either way. Default: `false`. */
+            soft_ends?: boolean;
         };
         /**
          * DispositionRuling
@@ -8990,6 +9125,92 @@ export interface components {
             recorded_at: string;
         };
         /**
+         * Opinion
+         * @description What an NPC thinks of another now, from -100 to 100, with the latest changes.
+         */
+        Opinion: {
+            /** @description Slug of the NPC: your id for it. */
+            npc_id: string;
+            /** @description Id of the other NPC. */
+            other: string;
+            /** @description Name of the other NPC. */
+            other_name: string;
+            /** @description How good the hit is, the higher the better; of a disposition, from -100 to 100. */
+            score: number;
+            /** @description In words, as people read it. */
+            label: string;
+            /** @description The changes, the latest first. */
+            changes: components["schemas"]["OpinionChange"][];
+        };
+        /**
+         * OpinionChange
+         * @description One change of a standing or of an opinion between NPCs. `summary_id` is null for a game
+         *     master's correction.
+         */
+        OpinionChange: {
+            /** @description Number of the ledger entry; rulings name it. */
+            change: number;
+            /** @description How far the disposition moves on this axis. */
+            delta: number;
+            /** @description Why; it is stored with the change. */
+            reason: string;
+            /**
+             * @description Where it is in its life.
+             * @enum {string}
+             */
+            state: "counts" | "reversal";
+            /** @description Your id of the episode. */
+            summary_id: string | null;
+            /** @description The change of an NPC's disposition that it follows from. */
+            caused_by: number | null;
+            /** @description The rule by which it follows from another change: kin, ally, enemy or member. */
+            caused_as: string;
+            /** @description Who or what made it: a person, a model, or a rule. */
+            made_by: string;
+            /** @description In-world time: days since the epoch of the world; null: no date. */
+            in_world_at: number | null;
+            /** @description The in-world date as people say it. */
+            in_world_label: string;
+            /**
+             * Format: date-time
+             * @description When it was recorded (UTC, RFC 3339).
+             */
+            happened_at: string;
+        };
+        /**
+         * OpinionCorrection
+         * @description A game master's own change of what one NPC thinks of another.
+         */
+        OpinionCorrection: {
+            /** @description Id or whole name of the other NPC. */
+            other: string;
+            /** @description How far the disposition moves on this axis. */
+            delta: number;
+            /** @description Why; it is stored with the change. */
+            reason: string;
+        };
+        /**
+         * OpinionList
+         * @description What an NPC thinks of other NPCs.
+         */
+        OpinionList: {
+            /** @description What the NPC thinks of others, the best first. */
+            opinions: components["schemas"]["Opinion"][];
+        };
+        /**
+         * OpinionRuling
+         * @description A game master's decision to take a change of a standing or opinion back, or to bring it back.
+         */
+        OpinionRuling: {
+            /**
+             * @description What was decided, or is to be.
+             * @enum {string}
+             */
+            verdict: "reverse" | "restore";
+            /** @description Why; it is stored with the change. */
+            reason: string;
+        };
+        /**
          * OwnKey
          * @description What the key of this request is and may do.
          */
@@ -10564,6 +10785,46 @@ export interface components {
          * @enum {string}
          */
         SourceKind: "editor" | "episode" | "lore" | "proposal" | "engine" | "import";
+        /**
+         * Standing
+         * @description A party's standing with a faction now, from -100 to 100, with its latest changes.
+         */
+        Standing: {
+            /** @description Id of the faction in the relation graph. */
+            faction: string;
+            /** @description Name of the faction. */
+            faction_name: string;
+            /** @description Slug of the party. */
+            party_id: string;
+            /** @description How good the hit is, the higher the better; of a disposition, from -100 to 100. */
+            score: number;
+            /** @description In words, as people read it. */
+            label: string;
+            /** @description The changes, the latest first. */
+            changes: components["schemas"]["OpinionChange"][];
+        };
+        /**
+         * StandingCorrection
+         * @description A game master's own change of a party's standing with a faction.
+         */
+        StandingCorrection: {
+            /** @description Id or name of the faction in the relation graph. */
+            faction: string;
+            /** @description Id or name. */
+            party_id: string;
+            /** @description How far the disposition moves on this axis. */
+            delta: number;
+            /** @description Why; it is stored with the change. */
+            reason: string;
+        };
+        /**
+         * StandingList
+         * @description What factions think of parties.
+         */
+        StandingList: {
+            /** @description Each of a party with a faction, the best first. */
+            standings: components["schemas"]["Standing"][];
+        };
         /**
          * Statement
          * @description `relation` is one of the graph's (ALLY_WITH, OWNS, …) or the label of a fact (leads,
@@ -30864,6 +31125,446 @@ export interface operations {
                      *     }
                      */
                     "application/json": components["schemas"]["DispositionChange"];
+                };
+            };
+            400: components["responses"]["BadRequestTools"];
+            401: components["responses"]["UnauthorizedTools"];
+            403: components["responses"]["ForbiddenInstallation"];
+            404: components["responses"]["NotFoundTools"];
+            409: components["responses"]["ConflictTools"];
+            412: components["responses"]["PreconditionFailedInstallation"];
+            413: components["responses"]["RequestEntityTooLargeTools"];
+            422: components["responses"]["UnprocessableEntityEpisodes"];
+            429: components["responses"]["TooManyRequestsTools"];
+            503: components["responses"]["ServiceUnavailableInstallation"];
+        };
+    };
+    disposition_rules_get: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Answer with these fields alone, separated by commas; of a page, fields of its rows. Others are missing then, even required ones. An unknown one is 422, which names those that there are.
+                 * @example id,updated_at
+                 */
+                fields?: components["parameters"]["Fields"];
+            };
+            header?: {
+                /**
+                 * @description Your own id for this request (1 to 64 of A-Z a-z 0-9 . _ : -), else it gets a new one.
+                 * @example turn-412
+                 */
+                "X-Request-ID"?: components["parameters"]["X-Request-ID"];
+                /**
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @example salt-coast
+                 */
+                "X-World"?: components["parameters"]["X-World"];
+                /**
+                 * @description The `ETag` last read: 304 without a body when nothing changed.
+                 * @example "3"
+                 */
+                "If-None-Match"?: components["parameters"]["If-None-Match"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DispositionRules"];
+                };
+            };
+            /** @description Nothing changed since. */
+            304: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequestTools"];
+            401: components["responses"]["UnauthorizedTools"];
+            403: components["responses"]["ForbiddenInstallation"];
+            404: components["responses"]["NotFoundTools"];
+            413: components["responses"]["RequestEntityTooLargeTools"];
+            422: components["responses"]["UnprocessableEntityEpisodes"];
+            429: components["responses"]["TooManyRequestsTools"];
+            503: components["responses"]["ServiceUnavailableInstallation"];
+        };
+    };
+    disposition_rules_put: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Your own id for this request (1 to 64 of A-Z a-z 0-9 . _ : -), else it gets a new one.
+                 * @example turn-412
+                 */
+                "X-Request-ID"?: components["parameters"]["X-Request-ID"];
+                /**
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @example salt-coast
+                 */
+                "X-World"?: components["parameters"]["X-World"];
+                /**
+                 * @description Any text of yours, one for each write: the same again replays the first answer for a day instead of writing twice. With another body it is 422.
+                 * @example turn-412-write-1
+                 */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+                /**
+                 * @description The `ETag` last read: 412 when the row has changed since.
+                 * @example "3"
+                 */
+                "If-Match"?: components["parameters"]["If-Match"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["DispositionRulesWrite"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    ETag: components["headers"]["ETag"];
+                    Location: components["headers"]["Location"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DispositionRules"];
+                };
+            };
+            400: components["responses"]["BadRequestTools"];
+            401: components["responses"]["UnauthorizedTools"];
+            403: components["responses"]["ForbiddenInstallation"];
+            404: components["responses"]["NotFoundTools"];
+            409: components["responses"]["ConflictTools"];
+            412: components["responses"]["PreconditionFailedInstallation"];
+            413: components["responses"]["RequestEntityTooLargeTools"];
+            422: components["responses"]["UnprocessableEntityEpisodes"];
+            429: components["responses"]["TooManyRequestsTools"];
+            503: components["responses"]["ServiceUnavailableInstallation"];
+        };
+    };
+    standing_list: {
+        parameters: {
+            query?: {
+                /** @description Those of this party alone: its slug, id or name. */
+                party_id?: string | null;
+                faction?: string | null;
+                /**
+                 * @description Answer with these fields alone, separated by commas; of a page, fields of its rows. Others are missing then, even required ones. An unknown one is 422, which names those that there are.
+                 * @example id,updated_at
+                 */
+                fields?: components["parameters"]["Fields"];
+            };
+            header?: {
+                /**
+                 * @description Your own id for this request (1 to 64 of A-Z a-z 0-9 . _ : -), else it gets a new one.
+                 * @example turn-412
+                 */
+                "X-Request-ID"?: components["parameters"]["X-Request-ID"];
+                /**
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @example salt-coast
+                 */
+                "X-World"?: components["parameters"]["X-World"];
+                /**
+                 * @description The `ETag` last read: 304 without a body when nothing changed.
+                 * @example "3"
+                 */
+                "If-None-Match"?: components["parameters"]["If-None-Match"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StandingList"];
+                };
+            };
+            /** @description Nothing changed since. */
+            304: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequestTools"];
+            401: components["responses"]["UnauthorizedTools"];
+            403: components["responses"]["ForbiddenInstallation"];
+            404: components["responses"]["NotFoundTools"];
+            413: components["responses"]["RequestEntityTooLargeTools"];
+            422: components["responses"]["UnprocessableEntityEpisodes"];
+            429: components["responses"]["TooManyRequestsTools"];
+            503: components["responses"]["ServiceUnavailableInstallation"];
+        };
+    };
+    standing_correct: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Your own id for this request (1 to 64 of A-Z a-z 0-9 . _ : -), else it gets a new one.
+                 * @example turn-412
+                 */
+                "X-Request-ID"?: components["parameters"]["X-Request-ID"];
+                /**
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @example salt-coast
+                 */
+                "X-World"?: components["parameters"]["X-World"];
+                /**
+                 * @description Any text of yours, one for each write: the same again replays the first answer for a day instead of writing twice. With another body it is 422.
+                 * @example turn-412-write-1
+                 */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["StandingCorrection"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Standing"];
+                };
+            };
+            400: components["responses"]["BadRequestTools"];
+            401: components["responses"]["UnauthorizedTools"];
+            403: components["responses"]["ForbiddenInstallation"];
+            404: components["responses"]["NotFoundTools"];
+            409: components["responses"]["ConflictTools"];
+            412: components["responses"]["PreconditionFailedInstallation"];
+            413: components["responses"]["RequestEntityTooLargeTools"];
+            422: components["responses"]["UnprocessableEntityEpisodes"];
+            429: components["responses"]["TooManyRequestsTools"];
+            503: components["responses"]["ServiceUnavailableInstallation"];
+        };
+    };
+    opinion_list: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Answer with these fields alone, separated by commas; of a page, fields of its rows. Others are missing then, even required ones. An unknown one is 422, which names those that there are.
+                 * @example id,updated_at
+                 */
+                fields?: components["parameters"]["Fields"];
+            };
+            header?: {
+                /**
+                 * @description Your own id for this request (1 to 64 of A-Z a-z 0-9 . _ : -), else it gets a new one.
+                 * @example turn-412
+                 */
+                "X-Request-ID"?: components["parameters"]["X-Request-ID"];
+                /**
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @example salt-coast
+                 */
+                "X-World"?: components["parameters"]["X-World"];
+                /**
+                 * @description The `ETag` last read: 304 without a body when nothing changed.
+                 * @example "3"
+                 */
+                "If-None-Match"?: components["parameters"]["If-None-Match"];
+            };
+            path: {
+                /** @description How the row is called: its slug or id; where names are unique, its name. */
+                ref: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OpinionList"];
+                };
+            };
+            /** @description Nothing changed since. */
+            304: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequestTools"];
+            401: components["responses"]["UnauthorizedTools"];
+            403: components["responses"]["ForbiddenInstallation"];
+            404: components["responses"]["NotFoundTools"];
+            413: components["responses"]["RequestEntityTooLargeTools"];
+            422: components["responses"]["UnprocessableEntityEpisodes"];
+            429: components["responses"]["TooManyRequestsTools"];
+            503: components["responses"]["ServiceUnavailableInstallation"];
+        };
+    };
+    opinion_correct: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Your own id for this request (1 to 64 of A-Z a-z 0-9 . _ : -), else it gets a new one.
+                 * @example turn-412
+                 */
+                "X-Request-ID"?: components["parameters"]["X-Request-ID"];
+                /**
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @example salt-coast
+                 */
+                "X-World"?: components["parameters"]["X-World"];
+                /**
+                 * @description Any text of yours, one for each write: the same again replays the first answer for a day instead of writing twice. With another body it is 422.
+                 * @example turn-412-write-1
+                 */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+            };
+            path: {
+                /** @description How the row is called: its slug or id; where names are unique, its name. */
+                ref: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["OpinionCorrection"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Opinion"];
+                };
+            };
+            400: components["responses"]["BadRequestTools"];
+            401: components["responses"]["UnauthorizedTools"];
+            403: components["responses"]["ForbiddenInstallation"];
+            404: components["responses"]["NotFoundTools"];
+            409: components["responses"]["ConflictTools"];
+            412: components["responses"]["PreconditionFailedInstallation"];
+            413: components["responses"]["RequestEntityTooLargeTools"];
+            422: components["responses"]["UnprocessableEntityEpisodes"];
+            429: components["responses"]["TooManyRequestsTools"];
+            503: components["responses"]["ServiceUnavailableInstallation"];
+        };
+    };
+    opinion_rule: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Your own id for this request (1 to 64 of A-Z a-z 0-9 . _ : -), else it gets a new one.
+                 * @example turn-412
+                 */
+                "X-Request-ID"?: components["parameters"]["X-Request-ID"];
+                /**
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @example salt-coast
+                 */
+                "X-World"?: components["parameters"]["X-World"];
+                /**
+                 * @description Any text of yours, one for each write: the same again replays the first answer for a day instead of writing twice. With another body it is 422.
+                 * @example turn-412-write-1
+                 */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+            };
+            path: {
+                /** @description Id of the entry of the log or the ledger. */
+                entry_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["OpinionRuling"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OpinionChange"];
                 };
             };
             400: components["responses"]["BadRequestTools"];
