@@ -77,7 +77,11 @@ def put_rules(
     response=StandingList,
 )
 def list_standings(
-    request: HttpRequest, party_id: Wanted = None, faction: Wanted = None
+    request: HttpRequest,
+    party_id: Wanted = None,
+    faction: Annotated[
+        str | None, Query(max_length=200, description="Id or whole name of the faction.")
+    ] = None,
 ) -> dict[str, Any]:
     """What factions think of parties, the best first, each with its latest changes."""
     caller = require_gm(request)
