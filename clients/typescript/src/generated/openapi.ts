@@ -12855,7 +12855,7 @@ export interface operations {
                      *             "edition": null,
                      *             "licence": null,
                      *             "attribution": null,
-                     *             "author": "engine (5810667cf4a7)",
+                     *             "author": "engine (ace8dd7dbcdd)",
                      *             "episode": null
                      *           },
                      *           "updated_at": "2026-11-22T19:40:00Z",
@@ -13117,7 +13117,18 @@ export interface operations {
                      *           "She sold the charts."
                      *         ]
                      *       },
-                     *       "relations": [],
+                     *       "relations": [
+                     *         {
+                     *           "says": "Ada Crane is part of Pilots' Guild",
+                     *           "other": "pilots-guild",
+                     *           "since": null
+                     *         },
+                     *         {
+                     *           "says": "Ada Crane lives in The Pier",
+                     *           "other": "the-pier",
+                     *           "since": null
+                     *         }
+                     *       ],
                      *       "apparent": null,
                      *       "dynamic": {
                      *         "disposition": {
@@ -13569,7 +13580,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "ids": [
-                     *         "01a20000-0000-7000-8000-000000000065"
+                     *         "01a20000-0000-7000-8000-000000000067"
                      *       ],
                      *       "confirmed": [],
                      *       "replaced": [],
@@ -13645,14 +13656,14 @@ export interface operations {
                      * @example {
                      *       "hits": [
                      *         {
-                     *           "id": "01a20000-0000-7000-8000-000000000065",
+                     *           "id": "01a20000-0000-7000-8000-000000000067",
                      *           "text": "Cy joined late.",
                      *           "bucket": "fact",
                      *           "score": 0.708,
                      *           "relevance": 0.94,
                      *           "match": "keyword",
                      *           "context": "",
-                     *           "recorded_ms": 1795490069015,
+                     *           "recorded_ms": 1795491531452,
                      *           "event_at": null,
                      *           "formerly": false,
                      *           "now": null,
@@ -13661,14 +13672,14 @@ export interface operations {
                      *           ]
                      *         },
                      *         {
-                     *           "id": "01a20000-0000-7000-8000-000000000058",
+                     *           "id": "01a20000-0000-7000-8000-000000000060",
                      *           "text": "The tide turns at noon.",
                      *           "bucket": "fact",
                      *           "score": 0,
                      *           "relevance": 0,
                      *           "match": "vector",
                      *           "context": "",
-                     *           "recorded_ms": 1795490068256,
+                     *           "recorded_ms": 1795491529554,
                      *           "event_at": null,
                      *           "formerly": false,
                      *           "now": null,
@@ -13748,7 +13759,7 @@ export interface operations {
                      * @example {
                      *       "hits": [
                      *         {
-                     *           "id": "01a20000-0000-7000-8000-000000000057",
+                     *           "id": "01a20000-0000-7000-8000-000000000059",
                      *           "text": "Where is the pilot?",
                      *           "role": "user",
                      *           "speaker": "Ana",
@@ -13831,7 +13842,7 @@ export interface operations {
                      *       "result": "stored",
                      *       "reason": null,
                      *       "because": "",
-                     *       "memory_id": "01a20000-0000-7000-8000-000000000066",
+                     *       "memory_id": "01a20000-0000-7000-8000-000000000068",
                      *       "bucket": "preference",
                      *       "importance": 0.6
                      *     }
@@ -13904,13 +13915,13 @@ export interface operations {
                      * @example {
                      *       "memories": [
                      *         {
-                     *           "id": "01a20000-0000-7000-8000-000000000056",
+                     *           "id": "01a20000-0000-7000-8000-000000000058",
                      *           "text": "Ana always asks for the bill first.",
                      *           "bucket": "preference",
                      *           "score": 0.48
                      *         },
                      *         {
-                     *           "id": "01a20000-0000-7000-8000-000000000066",
+                     *           "id": "01a20000-0000-7000-8000-000000000068",
                      *           "text": "Cy prefers riddles to fights.",
                      *           "bucket": "preference",
                      *           "score": 0.459
@@ -14143,7 +14154,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "episode_id": "01a20000-0000-7000-8000-000000000071",
+                     *       "episode_id": "01a20000-0000-7000-8000-000000000073",
                      *       "summary": "Draw the tide table\nedit  (1 changes)\nIt is drawn.",
                      *       "pivots": [],
                      *       "learned_errors": [],
@@ -14228,7 +14239,7 @@ export interface operations {
                      *       ],
                      *       "earlier": [
                      *         {
-                     *           "episode_id": "01a20000-0000-7000-8000-000000000068",
+                     *           "episode_id": "01a20000-0000-7000-8000-000000000070",
                      *           "task": "Mend the tide table",
                      *           "success": true,
                      *           "solution": "row.get('tide')",
@@ -14670,7 +14681,7 @@ export interface operations {
                      *       "key": {
                      *         "id": "01a20000-0000-7000-8000-000000000001",
                      *         "name": "engine",
-                     *         "prefix": "5810667cf4a7",
+                     *         "prefix": "ace8dd7dbcdd",
                      *         "scopes": [
                      *           "admin"
                      *         ],
@@ -17029,7 +17040,7 @@ export interface operations {
                      *             "year_one_begins": 0,
                      *             "first_weekday": 0
                      *           },
-                     *           "made_by": "engine (5810667cf4a7)",
+                     *           "made_by": "engine (ace8dd7dbcdd)",
                      *           "created_at": "2026-11-22T19:40:00Z"
                      *         }
                      *       ]
@@ -17275,14 +17286,14 @@ export interface operations {
                      * @example {
                      *       "members": [
                      *         {
-                     *           "id": 208,
+                     *           "id": 1,
                      *           "user": "anna",
                      *           "role": "gm",
                      *           "party_id": null,
                      *           "character_id": null
                      *         },
                      *         {
-                     *           "id": 209,
+                     *           "id": 2,
                      *           "user": "ben",
                      *           "role": "player",
                      *           "party_id": null,
@@ -17363,7 +17374,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": 209,
+                     *       "id": 2,
                      *       "user": "ben",
                      *       "role": "player",
                      *       "party_id": null,
@@ -17509,7 +17520,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": 209,
+                     *       "id": 2,
                      *       "user": "ben",
                      *       "role": "player",
                      *       "party_id": "gulls",
@@ -17883,7 +17894,7 @@ export interface operations {
                      *         {
                      *           "id": "01a20000-0000-7000-8000-000000000003",
                      *           "name": "table page",
-                     *           "prefix": "8b72d1af829a",
+                     *           "prefix": "93dd1ddf5fee",
                      *           "scopes": [
                      *             "tools:read"
                      *           ],
@@ -17982,7 +17993,7 @@ export interface operations {
                      * @example {
                      *       "id": "01a20000-0000-7000-8000-000000000003",
                      *       "name": "table page",
-                     *       "prefix": "8b72d1af829a",
+                     *       "prefix": "93dd1ddf5fee",
                      *       "scopes": [
                      *         "tools:read"
                      *       ],
@@ -18064,7 +18075,7 @@ export interface operations {
                      * @example {
                      *       "id": "01a20000-0000-7000-8000-000000000003",
                      *       "name": "table page",
-                     *       "prefix": "8b72d1af829a",
+                     *       "prefix": "93dd1ddf5fee",
                      *       "scopes": [
                      *         "tools:read"
                      *       ],
@@ -18210,7 +18221,7 @@ export interface operations {
                      * @example {
                      *       "webhooks": [
                      *         {
-                     *           "id": "01a20000-0000-7000-8000-000000000046",
+                     *           "id": "01a20000-0000-7000-8000-000000000048",
                      *           "name": "engine",
                      *           "url": "https://engine.invalid/hooks",
                      *           "audience": "gm",
@@ -18305,7 +18316,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "01a20000-0000-7000-8000-000000000046",
+                     *       "id": "01a20000-0000-7000-8000-000000000048",
                      *       "name": "engine",
                      *       "url": "https://engine.invalid/hooks",
                      *       "audience": "gm",
@@ -18320,7 +18331,7 @@ export interface operations {
                      *       "last_success_at": null,
                      *       "created_at": "2026-11-22T19:40:00Z",
                      *       "updated_at": "2026-11-22T19:40:00Z",
-                     *       "secret": "whsec_WdcAtJQj10j+C2dKtUyqQFZRKdRabzMI/ugK3iMxFhU="
+                     *       "secret": "whsec_u86Ddz4AP0tOzueKYnFC3SfMSaNyBa5F+BCQdLxefdY="
                      *     }
                      */
                     "application/json": components["schemas"]["Webhook"];
@@ -18386,7 +18397,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "01a20000-0000-7000-8000-000000000046",
+                     *       "id": "01a20000-0000-7000-8000-000000000048",
                      *       "name": "engine",
                      *       "url": "https://engine.invalid/hooks",
                      *       "audience": "gm",
@@ -18545,7 +18556,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "01a20000-0000-7000-8000-000000000046",
+                     *       "id": "01a20000-0000-7000-8000-000000000048",
                      *       "name": "engine",
                      *       "url": "https://engine.invalid/hooks",
                      *       "audience": "gm",
@@ -18636,7 +18647,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "01a20000-0000-7000-8000-000000000046",
+                     *       "id": "01a20000-0000-7000-8000-000000000048",
                      *       "name": "engine",
                      *       "url": "https://engine.invalid/hooks",
                      *       "audience": "gm",
@@ -18654,7 +18665,7 @@ export interface operations {
                      *       "last_success_at": null,
                      *       "created_at": "2026-11-22T19:40:00Z",
                      *       "updated_at": "2026-11-22T19:40:00Z",
-                     *       "secret": "whsec_G5/oLuDzy+ijr+e2N8QqLNFrZOtrvtE2+R6WhkC7YxI="
+                     *       "secret": "whsec_jy84xm+v89gQlnj/BtpZEe0gRz5eAJPEoIZ0Nmx+JPM="
                      *     }
                      */
                     "application/json": components["schemas"]["Webhook"];
@@ -18713,8 +18724,8 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "01a20000-0000-7000-8000-000000000047",
-                     *       "message_id": "test_01a20000-0000-7000-8000-000000000048",
+                     *       "id": "01a20000-0000-7000-8000-000000000049",
+                     *       "message_id": "test_01a20000-0000-7000-8000-000000000050",
                      *       "type": "webhook.test",
                      *       "state": "dead",
                      *       "attempt_count": 1,
@@ -18722,7 +18733,7 @@ export interface operations {
                      *         {
                      *           "at": "2026-11-22T19:40:00Z",
                      *           "status": 0,
-                     *           "milliseconds": 2,
+                     *           "milliseconds": 17,
                      *           "error": "engine.invalid cannot be resolved",
                      *           "answer": ""
                      *         }
@@ -18806,8 +18817,8 @@ export interface operations {
                      * @example {
                      *       "deliveries": [
                      *         {
-                     *           "id": "01a20000-0000-7000-8000-000000000047",
-                     *           "message_id": "test_01a20000-0000-7000-8000-000000000048",
+                     *           "id": "01a20000-0000-7000-8000-000000000049",
+                     *           "message_id": "test_01a20000-0000-7000-8000-000000000050",
                      *           "type": "webhook.test",
                      *           "state": "dead",
                      *           "attempt_count": 1,
@@ -18815,7 +18826,7 @@ export interface operations {
                      *             {
                      *               "at": "2026-11-22T19:40:00Z",
                      *               "status": 0,
-                     *               "milliseconds": 2,
+                     *               "milliseconds": 17,
                      *               "error": "engine.invalid cannot be resolved",
                      *               "answer": ""
                      *             }
@@ -18895,8 +18906,8 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "01a20000-0000-7000-8000-000000000047",
-                     *       "message_id": "test_01a20000-0000-7000-8000-000000000048",
+                     *       "id": "01a20000-0000-7000-8000-000000000049",
+                     *       "message_id": "test_01a20000-0000-7000-8000-000000000050",
                      *       "type": "webhook.test",
                      *       "state": "dead",
                      *       "attempt_count": 2,
@@ -18904,14 +18915,14 @@ export interface operations {
                      *         {
                      *           "at": "2026-11-22T19:40:00Z",
                      *           "status": 0,
-                     *           "milliseconds": 2,
+                     *           "milliseconds": 17,
                      *           "error": "engine.invalid cannot be resolved",
                      *           "answer": ""
                      *         },
                      *         {
                      *           "at": "2026-11-22T19:40:00Z",
                      *           "status": 0,
-                     *           "milliseconds": 1,
+                     *           "milliseconds": 5,
                      *           "error": "engine.invalid cannot be resolved",
                      *           "answer": ""
                      *         }
@@ -18997,7 +19008,7 @@ export interface operations {
                      *           "in_world_label": "",
                      *           "in_world_date": "",
                      *           "note": "He works there.",
-                     *           "by": "engine (5810667cf4a7)",
+                     *           "by": "engine (ace8dd7dbcdd)",
                      *           "created_at": "2026-11-22T19:40:00Z",
                      *           "undone_at": null
                      *         }
@@ -19090,7 +19101,7 @@ export interface operations {
                      *       "in_world_label": "",
                      *       "in_world_date": "",
                      *       "note": "He works there.",
-                     *       "by": "engine (5810667cf4a7)",
+                     *       "by": "engine (ace8dd7dbcdd)",
                      *       "created_at": "2026-11-22T19:40:00Z",
                      *       "undone_at": null
                      *     }
@@ -19166,7 +19177,7 @@ export interface operations {
                      *       "in_world_label": "",
                      *       "in_world_date": "",
                      *       "note": "He works there.",
-                     *       "by": "engine (5810667cf4a7)",
+                     *       "by": "engine (ace8dd7dbcdd)",
                      *       "created_at": "2026-11-22T19:40:00Z",
                      *       "undone_at": null
                      *     }
@@ -19251,7 +19262,7 @@ export interface operations {
                      *       "in_world_label": "",
                      *       "in_world_date": "",
                      *       "note": "He works there.",
-                     *       "by": "engine (5810667cf4a7)",
+                     *       "by": "engine (ace8dd7dbcdd)",
                      *       "created_at": "2026-11-22T19:40:00Z",
                      *       "undone_at": "2026-11-22T19:40:00Z"
                      *     }
@@ -19365,7 +19376,7 @@ export interface operations {
                      *           "in_world_until_date": "",
                      *           "campaign": null,
                      *           "overrides": null,
-                     *           "author": "engine (5810667cf4a7)",
+                     *           "author": "engine (ace8dd7dbcdd)",
                      *           "folder": "",
                      *           "origin": "",
                      *           "version": 1,
@@ -19395,7 +19406,7 @@ export interface operations {
                      *           "in_world_until_date": "",
                      *           "campaign": null,
                      *           "overrides": null,
-                     *           "author": "engine (5810667cf4a7)",
+                     *           "author": "engine (ace8dd7dbcdd)",
                      *           "folder": "Harbour",
                      *           "origin": "",
                      *           "version": 1,
@@ -19758,7 +19769,7 @@ export interface operations {
                      *       "in_world_until_date": "",
                      *       "campaign": null,
                      *       "overrides": null,
-                     *       "author": "engine (5810667cf4a7)",
+                     *       "author": "engine (ace8dd7dbcdd)",
                      *       "folder": "Harbour",
                      *       "origin": "",
                      *       "version": 1,
@@ -20910,7 +20921,7 @@ export interface operations {
                      *       "in_world_until_date": "",
                      *       "campaign": null,
                      *       "overrides": null,
-                     *       "author": "engine (5810667cf4a7)",
+                     *       "author": "engine (ace8dd7dbcdd)",
                      *       "folder": "",
                      *       "origin": "",
                      *       "version": 2,
@@ -20995,7 +21006,7 @@ export interface operations {
                      *           "title": "A second moon",
                      *           "created_at": "2026-11-22T19:40:00Z",
                      *           "reason": "",
-                     *           "proposed_by": "engine (5810667cf4a7)",
+                     *           "proposed_by": "engine (ace8dd7dbcdd)",
                      *           "campaign": null,
                      *           "entry": {
                      *             "title": "A second moon"
@@ -21009,7 +21020,7 @@ export interface operations {
                      *           "title": "The Tin Heron",
                      *           "created_at": "2026-11-22T19:40:00Z",
                      *           "reason": "Ana asked for an inn twice.",
-                     *           "proposed_by": "engine (5810667cf4a7)",
+                     *           "proposed_by": "engine (ace8dd7dbcdd)",
                      *           "campaign": null,
                      *           "entry": {
                      *             "body": "An inn by the pier.",
@@ -21100,7 +21111,7 @@ export interface operations {
                      *       "title": "The Tin Heron",
                      *       "created_at": "2026-11-22T19:40:00Z",
                      *       "reason": "Ana asked for an inn twice.",
-                     *       "proposed_by": "engine (5810667cf4a7)",
+                     *       "proposed_by": "engine (ace8dd7dbcdd)",
                      *       "campaign": null,
                      *       "entry": {
                      *         "body": "An inn by the pier.",
@@ -21210,7 +21221,7 @@ export interface operations {
                      *       "in_world_until_date": "",
                      *       "campaign": null,
                      *       "overrides": null,
-                     *       "author": "engine (5810667cf4a7)",
+                     *       "author": "engine (ace8dd7dbcdd)",
                      *       "folder": "",
                      *       "origin": "",
                      *       "version": 1,
@@ -21293,12 +21304,12 @@ export interface operations {
                      *       "title": "A second moon",
                      *       "created_at": "2026-11-22T19:40:00Z",
                      *       "reason": "",
-                     *       "proposed_by": "engine (5810667cf4a7)",
+                     *       "proposed_by": "engine (ace8dd7dbcdd)",
                      *       "campaign": null,
                      *       "entry": {
                      *         "title": "A second moon"
                      *       },
-                     *       "decided_by": "engine (5810667cf4a7)",
+                     *       "decided_by": "engine (ace8dd7dbcdd)",
                      *       "decision": "There is one moon."
                      *     }
                      */
@@ -21368,7 +21379,7 @@ export interface operations {
                      *       "title": "A second moon",
                      *       "created_at": "2026-11-22T19:40:00Z",
                      *       "reason": "",
-                     *       "proposed_by": "engine (5810667cf4a7)",
+                     *       "proposed_by": "engine (ace8dd7dbcdd)",
                      *       "campaign": null,
                      *       "entry": {
                      *         "title": "A second moon"
@@ -21443,14 +21454,14 @@ export interface operations {
                      * @example {
                      *       "versions": [
                      *         {
-                     *           "version_id": 2024,
+                     *           "version_id": 6,
                      *           "version": 2,
                      *           "saved_at": "2026-11-22T19:40:00Z",
                      *           "by": "",
                      *           "reason": ""
                      *         },
                      *         {
-                     *           "version_id": 2019,
+                     *           "version_id": 1,
                      *           "version": 1,
                      *           "saved_at": "2026-11-22T19:40:00Z",
                      *           "by": "",
@@ -21555,7 +21566,7 @@ export interface operations {
                      *       "in_world_until_date": "",
                      *       "campaign": null,
                      *       "overrides": null,
-                     *       "author": "engine (5810667cf4a7)",
+                     *       "author": "engine (ace8dd7dbcdd)",
                      *       "folder": "Harbour",
                      *       "origin": "",
                      *       "version": 3,
@@ -21628,7 +21639,7 @@ export interface operations {
                      *       "comments": [
                      *         {
                      *           "id": "01a20000-0000-7000-8000-000000000006",
-                     *           "author": "engine (5810667cf4a7)",
+                     *           "author": "engine (ace8dd7dbcdd)",
                      *           "text": "Which plank?",
                      *           "created_at": "2026-11-22T19:40:00Z",
                      *           "resolved_at": null,
@@ -21714,7 +21725,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "id": "01a20000-0000-7000-8000-000000000006",
-                     *       "author": "engine (5810667cf4a7)",
+                     *       "author": "engine (ace8dd7dbcdd)",
                      *       "text": "Which plank?",
                      *       "created_at": "2026-11-22T19:40:00Z",
                      *       "resolved_at": null,
@@ -21786,7 +21797,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "id": "01a20000-0000-7000-8000-000000000006",
-                     *       "author": "engine (5810667cf4a7)",
+                     *       "author": "engine (ace8dd7dbcdd)",
                      *       "text": "Which plank?",
                      *       "created_at": "2026-11-22T19:40:00Z",
                      *       "resolved_at": null,
@@ -21877,11 +21888,11 @@ export interface operations {
                     /**
                      * @example {
                      *       "id": "01a20000-0000-7000-8000-000000000006",
-                     *       "author": "engine (5810667cf4a7)",
+                     *       "author": "engine (ace8dd7dbcdd)",
                      *       "text": "Which plank?",
                      *       "created_at": "2026-11-22T19:40:00Z",
                      *       "resolved_at": "2026-11-22T19:40:00Z",
-                     *       "resolved_by": "engine (5810667cf4a7)"
+                     *       "resolved_by": "engine (ace8dd7dbcdd)"
                      *     }
                      */
                     "application/json": components["schemas"]["Comment"];
@@ -23130,7 +23141,7 @@ export interface operations {
                      *           "count": 1,
                      *           "is_new": false,
                      *           "who": "",
-                     *           "reason": "bulk change undone by engine (5810667cf4a7)"
+                     *           "reason": "bulk change undone by engine (ace8dd7dbcdd)"
                      *         },
                      *         {
                      *           "at": "2026-11-22T19:40:00Z",
@@ -23146,7 +23157,7 @@ export interface operations {
                      *           "reason": "bulk change by anna: status Draft"
                      *         }
                      *       ],
-                     *       "next_cursor": "IjIwMjYtMTEtMjRUMDM6MTQ6MTUuNjA4NzMwKzAwOjAwIg:1xVgz1:7DVIl_aTlCBSVNuwdLf89UUc1w-u-zoS9l9tMLJ4QKA"
+                     *       "next_cursor": "IjIwMjYtMTEtMjRUMDM6Mzg6MjguMTE0MTYxKzAwOjAwIg:1xVhMS:he0anncZJBWXtghzFVpt_nwANfnEKeNMnBjFYamT2_Q"
                      *     }
                      */
                     "application/json": components["schemas"]["RecentChangePage"];
@@ -23379,7 +23390,7 @@ export interface operations {
                      *         },
                      *         {
                      *           "id": "01a20000-0000-7000-8000-000000000038",
-                     *           "outcome": "created"
+                     *           "outcome": "unchanged"
                      *         }
                      *       ],
                      *       "edges": [
@@ -23785,10 +23796,10 @@ export interface operations {
                      *           "depth": 0
                      *         },
                      *         {
-                     *           "id": "01a20000-0000-7000-8000-000000000044",
-                     *           "kind": "Character",
-                     *           "slug": "ada-crane",
-                     *           "name": "Ada Crane",
+                     *           "id": "01a20000-0000-7000-8000-000000000038",
+                     *           "kind": "Location",
+                     *           "slug": "the-pier",
+                     *           "name": "The Pier",
                      *           "since": null,
                      *           "until": null,
                      *           "depth": 1
@@ -23924,10 +23935,10 @@ export interface operations {
                      *           "depth": 0
                      *         },
                      *         {
-                     *           "id": "01a20000-0000-7000-8000-000000000043",
-                     *           "kind": "Character",
-                     *           "slug": "bo-reed",
-                     *           "name": "Bo Reed",
+                     *           "id": "01a20000-0000-7000-8000-000000000038",
+                     *           "kind": "Location",
+                     *           "slug": "the-pier",
+                     *           "name": "The Pier",
                      *           "since": null,
                      *           "until": null,
                      *           "depth": 1
@@ -23935,35 +23946,18 @@ export interface operations {
                      *       ],
                      *       "edges": [
                      *         {
-                     *           "id": "01a20000-0000-7000-8000-000000000039",
-                     *           "src": "01a20000-0000-7000-8000-000000000043",
-                     *           "relation": "KNOWS",
-                     *           "dst": "01a20000-0000-7000-8000-000000000044",
-                     *           "label": "",
+                     *           "id": "01a20000-0000-7000-8000-000000000045",
+                     *           "src": "01a20000-0000-7000-8000-000000000044",
+                     *           "relation": "RELATES_TO",
+                     *           "dst": "01a20000-0000-7000-8000-000000000038",
+                     *           "label": "lives in",
                      *           "since": null,
                      *           "until": null,
                      *           "confidence": 1,
                      *           "source": {
-                     *             "kind": "engine",
-                     *             "ref": "",
-                     *             "note": ""
-                     *           },
-                     *           "believed_from": "2026-11-22T19:40:00Z",
-                     *           "believed_until": null
-                     *         },
-                     *         {
-                     *           "id": "01a20000-0000-7000-8000-000000000040",
-                     *           "src": "01a20000-0000-7000-8000-000000000043",
-                     *           "relation": "LOCATED_IN",
-                     *           "dst": "01a20000-0000-7000-8000-000000000038",
-                     *           "label": "",
-                     *           "since": 410,
-                     *           "until": null,
-                     *           "confidence": 1,
-                     *           "source": {
                      *             "kind": "editor",
-                     *             "ref": "",
-                     *             "note": ""
+                     *             "ref": "npc:ada-crane",
+                     *             "note": "Home: The Pier"
                      *           },
                      *           "believed_from": "2026-11-22T19:40:00Z",
                      *           "believed_until": null
@@ -24396,11 +24390,11 @@ export interface operations {
                      *       "id": "01a20000-0000-7000-8000-000000000041",
                      *       "rule": "one-place",
                      *       "says": "Nobody and nothing is in two places at one time.",
-                     *       "first": "01a20000-0000-7000-8000-000000000045",
+                     *       "first": "01a20000-0000-7000-8000-000000000046",
                      *       "second": "01a20000-0000-7000-8000-000000000042",
                      *       "ended": null,
                      *       "first_fact": {
-                     *         "id": "01a20000-0000-7000-8000-000000000045",
+                     *         "id": "01a20000-0000-7000-8000-000000000046",
                      *         "src": "01a20000-0000-7000-8000-000000000043",
                      *         "relation": "LOCATED_IN",
                      *         "dst": "01a20000-0000-7000-8000-000000000038",
@@ -25663,7 +25657,7 @@ export interface operations {
                      *           "state": "done",
                      *           "progress": 100,
                      *           "failure": "",
-                     *           "size": 27313,
+                     *           "size": 28402,
                      *           "created_at": "2026-11-22T19:40:00Z",
                      *           "finished_at": "2026-11-22T19:40:00Z"
                      *         }
@@ -25838,7 +25832,7 @@ export interface operations {
                      *       "state": "done",
                      *       "progress": 100,
                      *       "failure": "",
-                     *       "size": 27313,
+                     *       "size": 28402,
                      *       "created_at": "2026-11-22T19:40:00Z",
                      *       "finished_at": "2026-11-22T19:40:00Z"
                      *     }
@@ -26128,13 +26122,13 @@ export interface operations {
                      *           "audience": "gm",
                      *           "key_id": "01a20000-0000-7000-8000-000000000001",
                      *           "key_name": "engine",
-                     *           "request_id": "01a20b8c13cc7dd69418cbd5f36042e3",
+                     *           "request_id": "01a20ba240a174c08c222eb313096521",
                      *           "asked": {},
                      *           "returned": [],
                      *           "degraded": [],
                      *           "status": 201,
                      *           "code": "",
-                     *           "milliseconds": 42.177
+                     *           "milliseconds": 34.827
                      *         }
                      *       ],
                      *       "next_cursor": null
@@ -26219,13 +26213,13 @@ export interface operations {
                      *       "audience": "gm",
                      *       "key_id": "01a20000-0000-7000-8000-000000000001",
                      *       "key_name": "engine",
-                     *       "request_id": "01a20b8c13cc7dd69418cbd5f36042e3",
+                     *       "request_id": "01a20ba240a174c08c222eb313096521",
                      *       "asked": {},
                      *       "returned": [],
                      *       "degraded": [],
                      *       "status": 201,
                      *       "code": "",
-                     *       "milliseconds": 42.177
+                     *       "milliseconds": 34.827
                      *     }
                      */
                     "application/json": components["schemas"]["AuditedCall"];
@@ -27117,7 +27111,7 @@ export interface operations {
                      *       "method": "rules",
                      *       "visibility": "gm",
                      *       "contradicts": [],
-                     *       "decided_by": "engine (5810667cf4a7)",
+                     *       "decided_by": "engine (ace8dd7dbcdd)",
                      *       "decided_at": "2026-11-22T19:40:00Z",
                      *       "created_at": "2026-11-22T19:40:00Z"
                      *     }
@@ -29426,7 +29420,7 @@ export interface operations {
                      *         {
                      *           "id": "01a20000-0000-7000-8000-000000000032",
                      *           "text": "Ada lost a boot.",
-                     *           "author": "engine (5810667cf4a7)",
+                     *           "author": "engine (ace8dd7dbcdd)",
                      *           "party_id": "gulls",
                      *           "session_id": "session-1",
                      *           "used": false,
@@ -29512,7 +29506,7 @@ export interface operations {
                      * @example {
                      *       "id": "01a20000-0000-7000-8000-000000000032",
                      *       "text": "Ada lost a boot.",
-                     *       "author": "engine (5810667cf4a7)",
+                     *       "author": "engine (ace8dd7dbcdd)",
                      *       "party_id": "gulls",
                      *       "session_id": "session-1",
                      *       "used": false,
@@ -29583,7 +29577,7 @@ export interface operations {
                      * @example {
                      *       "id": "01a20000-0000-7000-8000-000000000032",
                      *       "text": "Ada lost a boot.",
-                     *       "author": "engine (5810667cf4a7)",
+                     *       "author": "engine (ace8dd7dbcdd)",
                      *       "party_id": "gulls",
                      *       "session_id": "session-1",
                      *       "used": false,
@@ -29819,7 +29813,7 @@ export interface operations {
                      *       "party_id": "gulls",
                      *       "summary_id": "ep-landing",
                      *       "closed_at": "2026-11-22T19:40:00Z",
-                     *       "closed_by": "engine (5810667cf4a7)",
+                     *       "closed_by": "engine (ace8dd7dbcdd)",
                      *       "created_at": "2026-11-22T19:40:00Z"
                      *     }
                      */
@@ -30679,14 +30673,14 @@ export interface operations {
                      * @example {
                      *       "versions": [
                      *         {
-                     *           "version_id": 346,
+                     *           "version_id": 4,
                      *           "version": 2,
                      *           "saved_at": "2026-11-22T19:40:00Z",
                      *           "by": "",
                      *           "reason": ""
                      *         },
                      *         {
-                     *           "version_id": 344,
+                     *           "version_id": 2,
                      *           "version": 1,
                      *           "saved_at": "2026-11-22T19:40:00Z",
                      *           "by": "",
@@ -30849,7 +30843,7 @@ export interface operations {
                      * @example {
                      *       "changes": [
                      *         {
-                     *           "change": 743,
+                     *           "change": 1,
                      *           "party_id": "gulls",
                      *           "summary_id": "ep-landing",
                      *           "delta": 12,
@@ -30857,6 +30851,8 @@ export interface operations {
                      *           "reason": "They saved her life.",
                      *           "state": "counts",
                      *           "made_by": "",
+                     *           "caused_by": null,
+                     *           "caused_as": "",
                      *           "in_world_at": 412,
                      *           "in_world_label": "12 Rainmonth",
                      *           "in_world_date": "23 Thaw 2",
@@ -30943,14 +30939,16 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "change": 746,
+                     *       "change": 4,
                      *       "party_id": "gulls",
                      *       "summary_id": null,
                      *       "delta": 3,
                      *       "axis": "trust",
                      *       "reason": "They paid at once.",
                      *       "state": "counts",
-                     *       "made_by": "engine (5810667cf4a7)",
+                     *       "made_by": "engine (ace8dd7dbcdd)",
+                     *       "caused_by": null,
+                     *       "caused_as": "",
                      *       "in_world_at": 412,
                      *       "in_world_label": "12 Rainmonth",
                      *       "in_world_date": "23 Thaw 2",
@@ -31018,7 +31016,7 @@ export interface operations {
                      * @example {
                      *       "changes": [
                      *         {
-                     *           "change": 744,
+                     *           "change": 2,
                      *           "party_id": "gulls",
                      *           "summary_id": "ep-market",
                      *           "delta": -60,
@@ -31026,6 +31024,8 @@ export interface operations {
                      *           "reason": "The Gulls argued at the Eel Market.",
                      *           "state": "pending",
                      *           "made_by": "",
+                     *           "caused_by": null,
+                     *           "caused_as": "",
                      *           "in_world_at": null,
                      *           "in_world_label": "",
                      *           "in_world_date": "",
@@ -31110,7 +31110,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "change": 744,
+                     *       "change": 2,
                      *       "party_id": "gulls",
                      *       "summary_id": "ep-market",
                      *       "delta": -60,
@@ -31118,6 +31118,8 @@ export interface operations {
                      *       "reason": "The Gulls argued at the Eel Market.",
                      *       "state": "counts",
                      *       "made_by": "",
+                     *       "caused_by": null,
+                     *       "caused_as": "",
                      *       "in_world_at": null,
                      *       "in_world_label": "",
                      *       "in_world_date": "",
@@ -31181,6 +31183,15 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "kin": 0,
+                     *       "ally": 0,
+                     *       "enemy": 0,
+                     *       "member": 0,
+                     *       "soft_ends": false
+                     *     }
+                     */
                     "application/json": components["schemas"]["DispositionRules"];
                 };
             };
@@ -31236,6 +31247,14 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "kin": 50,
+                 *       "ally": 25,
+                 *       "enemy": 25,
+                 *       "member": 50
+                 *     }
+                 */
                 "application/json": components["schemas"]["DispositionRulesWrite"];
             };
         };
@@ -31253,6 +31272,15 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "kin": 50,
+                     *       "ally": 25,
+                     *       "enemy": 25,
+                     *       "member": 50,
+                     *       "soft_ends": false
+                     *     }
+                     */
                     "application/json": components["schemas"]["DispositionRules"];
                 };
             };
@@ -31273,6 +31301,7 @@ export interface operations {
             query?: {
                 /** @description Those of this party alone: its slug, id or name. */
                 party_id?: string | null;
+                /** @description Id or whole name of the faction. */
                 faction?: string | null;
                 /**
                  * @description Answer with these fields alone, separated by commas; of a page, fields of its rows. Others are missing then, even required ones. An unknown one is 422, which names those that there are.
@@ -31313,6 +31342,47 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "standings": [
+                     *         {
+                     *           "faction": "pilots-guild",
+                     *           "faction_name": "Pilots' Guild",
+                     *           "party_id": "gulls",
+                     *           "score": 16,
+                     *           "label": "warm",
+                     *           "changes": [
+                     *             {
+                     *               "change": 4,
+                     *               "delta": 10,
+                     *               "reason": "They paid the guild's dues.",
+                     *               "state": "counts",
+                     *               "summary_id": null,
+                     *               "caused_by": null,
+                     *               "caused_as": "",
+                     *               "made_by": "engine (ace8dd7dbcdd)",
+                     *               "in_world_at": 412,
+                     *               "in_world_label": "12 Rainmonth",
+                     *               "happened_at": "2026-11-22T19:40:00Z"
+                     *             },
+                     *             {
+                     *               "change": 3,
+                     *               "delta": 6,
+                     *               "reason": "Ada Crane is part of Pilots' Guild: They saved her life.",
+                     *               "state": "counts",
+                     *               "summary_id": "ep-landing",
+                     *               "caused_by": 1,
+                     *               "caused_as": "member",
+                     *               "made_by": "",
+                     *               "in_world_at": 412,
+                     *               "in_world_label": "12 Rainmonth",
+                     *               "happened_at": "2026-11-22T19:40:00Z"
+                     *             }
+                     *           ]
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/json": components["schemas"]["StandingList"];
                 };
             };
@@ -31363,6 +31433,14 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "faction": "01a20000-0000-7000-8000-000000000047",
+                 *       "party_id": "gulls",
+                 *       "delta": 10,
+                 *       "reason": "They paid the guild's dues."
+                 *     }
+                 */
                 "application/json": components["schemas"]["StandingCorrection"];
             };
         };
@@ -31378,6 +31456,43 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "faction": "pilots-guild",
+                     *       "faction_name": "Pilots' Guild",
+                     *       "party_id": "gulls",
+                     *       "score": 16,
+                     *       "label": "warm",
+                     *       "changes": [
+                     *         {
+                     *           "change": 4,
+                     *           "delta": 10,
+                     *           "reason": "They paid the guild's dues.",
+                     *           "state": "counts",
+                     *           "summary_id": null,
+                     *           "caused_by": null,
+                     *           "caused_as": "",
+                     *           "made_by": "engine (ace8dd7dbcdd)",
+                     *           "in_world_at": 412,
+                     *           "in_world_label": "12 Rainmonth",
+                     *           "happened_at": "2026-11-22T19:40:00Z"
+                     *         },
+                     *         {
+                     *           "change": 3,
+                     *           "delta": 6,
+                     *           "reason": "Ada Crane is part of Pilots' Guild: They saved her life.",
+                     *           "state": "counts",
+                     *           "summary_id": "ep-landing",
+                     *           "caused_by": 1,
+                     *           "caused_as": "member",
+                     *           "made_by": "",
+                     *           "in_world_at": 412,
+                     *           "in_world_label": "12 Rainmonth",
+                     *           "happened_at": "2026-11-22T19:40:00Z"
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/json": components["schemas"]["Standing"];
                 };
             };
@@ -31438,6 +31553,34 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "opinions": [
+                     *         {
+                     *           "npc_id": "ada-crane",
+                     *           "other": "bo-reed",
+                     *           "other_name": "Bo Reed",
+                     *           "score": 15,
+                     *           "label": "warm",
+                     *           "changes": [
+                     *             {
+                     *               "change": 1,
+                     *               "delta": 15,
+                     *               "reason": "He taught her the currents.",
+                     *               "state": "counts",
+                     *               "summary_id": null,
+                     *               "caused_by": null,
+                     *               "caused_as": "",
+                     *               "made_by": "engine (ace8dd7dbcdd)",
+                     *               "in_world_at": null,
+                     *               "in_world_label": "",
+                     *               "happened_at": "2026-11-22T19:40:00Z"
+                     *             }
+                     *           ]
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/json": components["schemas"]["OpinionList"];
                 };
             };
@@ -31491,6 +31634,13 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "other": "bo-reed",
+                 *       "delta": 15,
+                 *       "reason": "He taught her the currents."
+                 *     }
+                 */
                 "application/json": components["schemas"]["OpinionCorrection"];
             };
         };
@@ -31506,6 +31656,30 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "npc_id": "ada-crane",
+                     *       "other": "bo-reed",
+                     *       "other_name": "Bo Reed",
+                     *       "score": 15,
+                     *       "label": "warm",
+                     *       "changes": [
+                     *         {
+                     *           "change": 1,
+                     *           "delta": 15,
+                     *           "reason": "He taught her the currents.",
+                     *           "state": "counts",
+                     *           "summary_id": null,
+                     *           "caused_by": null,
+                     *           "caused_as": "",
+                     *           "made_by": "engine (ace8dd7dbcdd)",
+                     *           "in_world_at": null,
+                     *           "in_world_label": "",
+                     *           "happened_at": "2026-11-22T19:40:00Z"
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     "application/json": components["schemas"]["Opinion"];
                 };
             };
@@ -31549,6 +31723,12 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "verdict": "reverse",
+                 *       "reason": "That was somebody else."
+                 *     }
+                 */
                 "application/json": components["schemas"]["OpinionRuling"];
             };
         };
@@ -31564,6 +31744,21 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "change": 1,
+                     *       "delta": 15,
+                     *       "reason": "He taught her the currents.",
+                     *       "state": "reversal",
+                     *       "summary_id": null,
+                     *       "caused_by": null,
+                     *       "caused_as": "",
+                     *       "made_by": "engine (ace8dd7dbcdd)",
+                     *       "in_world_at": null,
+                     *       "in_world_label": "",
+                     *       "happened_at": "2026-11-22T19:40:00Z"
+                     *     }
+                     */
                     "application/json": components["schemas"]["OpinionChange"];
                 };
             };
@@ -33303,7 +33498,7 @@ export interface operations {
                      * @example {
                      *       "memories": [
                      *         {
-                     *           "id": "01a20000-0000-7000-8000-000000000050",
+                     *           "id": "01a20000-0000-7000-8000-000000000052",
                      *           "text": "Bo owns a cutter.",
                      *           "context": "",
                      *           "bucket": "fact",
@@ -33315,11 +33510,11 @@ export interface operations {
                      *           "speaker": "",
                      *           "event_at": null,
                      *           "expires_at": null,
-                     *           "timestamp_ms": 1795490065104,
+                     *           "timestamp_ms": 1795491523640,
                      *           "created_at": "2026-11-22T19:40:00Z"
                      *         },
                      *         {
-                     *           "id": "01a20000-0000-7000-8000-000000000049",
+                     *           "id": "01a20000-0000-7000-8000-000000000051",
                      *           "text": "Ana is afraid of eels.",
                      *           "context": "",
                      *           "bucket": "fact",
@@ -33331,7 +33526,7 @@ export interface operations {
                      *           "speaker": "",
                      *           "event_at": null,
                      *           "expires_at": null,
-                     *           "timestamp_ms": 1795490065103,
+                     *           "timestamp_ms": 1795491523639,
                      *           "created_at": "2026-11-22T19:40:00Z"
                      *         }
                      *       ],
@@ -33422,15 +33617,15 @@ export interface operations {
                     /**
                      * @example {
                      *       "ids": [
-                     *         "01a20000-0000-7000-8000-000000000049",
-                     *         "01a20000-0000-7000-8000-000000000050"
+                     *         "01a20000-0000-7000-8000-000000000051",
+                     *         "01a20000-0000-7000-8000-000000000052"
                      *       ],
                      *       "superseded": [],
                      *       "confirmed": [],
                      *       "formerly": [],
                      *       "observations": [
-                     *         "01a20000-0000-7000-8000-000000000051",
-                     *         "01a20000-0000-7000-8000-000000000052"
+                     *         "01a20000-0000-7000-8000-000000000053",
+                     *         "01a20000-0000-7000-8000-000000000054"
                      *       ],
                      *       "state": "active",
                      *       "core_version": null,
@@ -33507,14 +33702,14 @@ export interface operations {
                      * @example {
                      *       "hits": [
                      *         {
-                     *           "id": "01a20000-0000-7000-8000-000000000049",
+                     *           "id": "01a20000-0000-7000-8000-000000000051",
                      *           "text": "Ana is afraid of eels.",
                      *           "bucket": "fact",
                      *           "score": 0.527,
                      *           "relevance": 0.77,
                      *           "match": "keyword",
                      *           "context": "",
-                     *           "recorded_ms": 1795490065103,
+                     *           "recorded_ms": 1795491523639,
                      *           "event_at": null,
                      *           "formerly": false,
                      *           "now": null,
@@ -33523,14 +33718,14 @@ export interface operations {
                      *           ]
                      *         },
                      *         {
-                     *           "id": "01a20000-0000-7000-8000-000000000050",
+                     *           "id": "01a20000-0000-7000-8000-000000000052",
                      *           "text": "Bo owns a cutter.",
                      *           "bucket": "fact",
                      *           "score": 0,
                      *           "relevance": 0,
                      *           "match": "vector",
                      *           "context": "",
-                     *           "recorded_ms": 1795490065104,
+                     *           "recorded_ms": 1795491523640,
                      *           "event_at": null,
                      *           "formerly": false,
                      *           "now": null,
@@ -33611,7 +33806,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "01a20000-0000-7000-8000-000000000067",
+                     *       "id": "01a20000-0000-7000-8000-000000000069",
                      *       "scope": "subject",
                      *       "counts": {
                      *         "cached vectors": 2,
@@ -33866,7 +34061,7 @@ export interface operations {
                      * @example {
                      *       "memories": [
                      *         {
-                     *           "id": "01a20000-0000-7000-8000-000000000058",
+                     *           "id": "01a20000-0000-7000-8000-000000000060",
                      *           "text": "The tide turns at noon.",
                      *           "context": "",
                      *           "bucket": "fact",
@@ -33878,11 +34073,11 @@ export interface operations {
                      *           "speaker": "",
                      *           "event_at": null,
                      *           "expires_at": null,
-                     *           "timestamp_ms": 1795490068256,
+                     *           "timestamp_ms": 1795491529554,
                      *           "created_at": "2026-11-22T19:40:00Z"
                      *         },
                      *         {
-                     *           "id": "01a20000-0000-7000-8000-000000000059",
+                     *           "id": "01a20000-0000-7000-8000-000000000061",
                      *           "text": "The lamp is oil.",
                      *           "context": "",
                      *           "bucket": "fact",
@@ -33894,7 +34089,7 @@ export interface operations {
                      *           "speaker": "",
                      *           "event_at": null,
                      *           "expires_at": null,
-                     *           "timestamp_ms": 1795490068257,
+                     *           "timestamp_ms": 1795491529555,
                      *           "created_at": "2026-11-22T19:40:00Z"
                      *         }
                      *       ],
@@ -33979,7 +34174,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "memory": {
-                     *         "id": "01a20000-0000-7000-8000-000000000058",
+                     *         "id": "01a20000-0000-7000-8000-000000000060",
                      *         "text": "The tide turns at noon.",
                      *         "context": "",
                      *         "bucket": "fact",
@@ -33991,12 +34186,12 @@ export interface operations {
                      *         "speaker": "",
                      *         "event_at": null,
                      *         "expires_at": null,
-                     *         "timestamp_ms": 1795490068256,
+                     *         "timestamp_ms": 1795491529554,
                      *         "created_at": "2026-11-22T19:40:00Z"
                      *       },
                      *       "observations": [
                      *         {
-                     *           "id": "01a20000-0000-7000-8000-000000000060",
+                     *           "id": "01a20000-0000-7000-8000-000000000062",
                      *           "text": "The tide turns at noon.",
                      *           "source": "",
                      *           "speaker": "",
@@ -34065,7 +34260,7 @@ export interface operations {
                 /**
                  * @example {
                  *       "ids": [
-                 *         "01a20000-0000-7000-8000-000000000058"
+                 *         "01a20000-0000-7000-8000-000000000060"
                  *       ],
                  *       "decision": "approve"
                  *     }
@@ -34088,7 +34283,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "done": [
-                     *         "01a20000-0000-7000-8000-000000000058"
+                     *         "01a20000-0000-7000-8000-000000000060"
                      *       ],
                      *       "failed": {}
                      *     }
@@ -34168,7 +34363,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "01a20000-0000-7000-8000-000000000061",
+                     *       "id": "01a20000-0000-7000-8000-000000000063",
                      *       "text": "The lamp burns fish oil.",
                      *       "context": "",
                      *       "bucket": "fact",
@@ -34180,7 +34375,7 @@ export interface operations {
                      *       "speaker": "",
                      *       "event_at": null,
                      *       "expires_at": null,
-                     *       "timestamp_ms": 1795490068486,
+                     *       "timestamp_ms": 1795491530129,
                      *       "created_at": "2026-11-22T19:40:00Z"
                      *     }
                      */
@@ -34263,7 +34458,7 @@ export interface operations {
                     /**
                      * @example [
                      *       {
-                     *         "id": "01a20000-0000-7000-8000-000000000062",
+                     *         "id": "01a20000-0000-7000-8000-000000000064",
                      *         "text": "Tam sleeps badly.",
                      *         "context": "",
                      *         "bucket": "fact",
@@ -34275,11 +34470,11 @@ export interface operations {
                      *         "speaker": "",
                      *         "event_at": null,
                      *         "expires_at": null,
-                     *         "timestamp_ms": 1795490068605,
+                     *         "timestamp_ms": 1795491530443,
                      *         "created_at": "2026-11-22T19:40:00Z"
                      *       },
                      *       {
-                     *         "id": "01a20000-0000-7000-8000-000000000063",
+                     *         "id": "01a20000-0000-7000-8000-000000000065",
                      *         "text": "Tam snores.",
                      *         "context": "",
                      *         "bucket": "fact",
@@ -34291,7 +34486,7 @@ export interface operations {
                      *         "speaker": "",
                      *         "event_at": null,
                      *         "expires_at": null,
-                     *         "timestamp_ms": 1795490068606,
+                     *         "timestamp_ms": 1795491530444,
                      *         "created_at": "2026-11-22T19:40:00Z"
                      *       }
                      *     ]
@@ -34344,8 +34539,8 @@ export interface operations {
                 /**
                  * @example {
                  *       "ids": [
-                 *         "01a20000-0000-7000-8000-000000000049",
-                 *         "01a20000-0000-7000-8000-000000000054"
+                 *         "01a20000-0000-7000-8000-000000000051",
+                 *         "01a20000-0000-7000-8000-000000000056"
                  *       ],
                  *       "text": "Ana is afraid of eels; Bo owns the cutter Tern."
                  *     }
@@ -34367,7 +34562,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "01a20000-0000-7000-8000-000000000055",
+                     *       "id": "01a20000-0000-7000-8000-000000000057",
                      *       "text": "Ana is afraid of eels; Bo owns the cutter Tern.",
                      *       "context": "",
                      *       "bucket": "fact",
@@ -34379,7 +34574,7 @@ export interface operations {
                      *       "speaker": "",
                      *       "event_at": null,
                      *       "expires_at": null,
-                     *       "timestamp_ms": 1795490066373,
+                     *       "timestamp_ms": 1795491525016,
                      *       "created_at": "2026-11-22T19:40:00Z"
                      *     }
                      */
@@ -34617,7 +34812,7 @@ export interface operations {
                      *         "number": 2,
                      *         "reason": "Appended to USER",
                      *         "made_by": "model",
-                     *         "author": "engine (5810667cf4a7)",
+                     *         "author": "engine (ace8dd7dbcdd)",
                      *         "created_at": "2026-11-22T19:40:00Z"
                      *       }
                      *     ]
@@ -34861,7 +35056,7 @@ export interface operations {
                     /**
                      * @example [
                      *       {
-                     *         "id": "01a20000-0000-7000-8000-000000000064",
+                     *         "id": "01a20000-0000-7000-8000-000000000066",
                      *         "base_number": 1,
                      *         "markdown": "# SOUL\n- I narrate the Salt Coast.\n\n# TOOLS\n\n# RULE\n\n# USER\n- Ana likes short scenes.\n- Bo keeps the accounts.\n",
                      *         "reason": "Appended to USER",
@@ -35017,7 +35212,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "01a20000-0000-7000-8000-000000000057"
+                     *       "id": "01a20000-0000-7000-8000-000000000059"
                      *     }
                      */
                     "application/json": components["schemas"]["MessageReceipt"];
@@ -35245,7 +35440,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "memory": {
-                     *         "id": "01a20000-0000-7000-8000-000000000049",
+                     *         "id": "01a20000-0000-7000-8000-000000000051",
                      *         "text": "Ana is afraid of eels.",
                      *         "context": "",
                      *         "bucket": "fact",
@@ -35257,7 +35452,7 @@ export interface operations {
                      *         "speaker": "",
                      *         "event_at": null,
                      *         "expires_at": null,
-                     *         "timestamp_ms": 1795490065103,
+                     *         "timestamp_ms": 1795491523639,
                      *         "created_at": "2026-11-22T19:40:00Z"
                      *       },
                      *       "changes": [
@@ -35271,7 +35466,7 @@ export interface operations {
                      *       "links": [],
                      *       "observations": [
                      *         {
-                     *           "id": "01a20000-0000-7000-8000-000000000051",
+                     *           "id": "01a20000-0000-7000-8000-000000000053",
                      *           "text": "Ana is afraid of eels.",
                      *           "source": "session-1",
                      *           "speaker": "",
@@ -35429,7 +35624,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "01a20000-0000-7000-8000-000000000053",
+                     *       "id": "01a20000-0000-7000-8000-000000000055",
                      *       "text": "Ana is afraid of deep water.",
                      *       "context": "",
                      *       "bucket": "fact",
@@ -35441,7 +35636,7 @@ export interface operations {
                      *       "speaker": "",
                      *       "event_at": null,
                      *       "expires_at": null,
-                     *       "timestamp_ms": 1795490066124,
+                     *       "timestamp_ms": 1795491524299,
                      *       "created_at": "2026-11-22T19:40:00Z"
                      *     }
                      */
@@ -35522,7 +35717,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "01a20000-0000-7000-8000-000000000054",
+                     *       "id": "01a20000-0000-7000-8000-000000000056",
                      *       "text": "Bo owns the cutter Tern.",
                      *       "context": "",
                      *       "bucket": "fact",
@@ -35534,7 +35729,7 @@ export interface operations {
                      *       "speaker": "",
                      *       "event_at": null,
                      *       "expires_at": null,
-                     *       "timestamp_ms": 1795490066282,
+                     *       "timestamp_ms": 1795491524737,
                      *       "created_at": "2026-11-22T19:40:00Z"
                      *     }
                      */
@@ -35613,7 +35808,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "01a20000-0000-7000-8000-000000000055",
+                     *       "id": "01a20000-0000-7000-8000-000000000057",
                      *       "text": "Ana is afraid of eels; Bo owns the cutter Tern.",
                      *       "context": "",
                      *       "bucket": "fact",
@@ -35625,7 +35820,7 @@ export interface operations {
                      *       "speaker": "",
                      *       "event_at": null,
                      *       "expires_at": null,
-                     *       "timestamp_ms": 1795490066373,
+                     *       "timestamp_ms": 1795491525016,
                      *       "created_at": "2026-11-22T19:40:00Z"
                      *     }
                      */
@@ -35704,7 +35899,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "01a20000-0000-7000-8000-000000000055",
+                     *       "id": "01a20000-0000-7000-8000-000000000057",
                      *       "text": "Ana is afraid of eels; Bo owns the cutter Tern.",
                      *       "context": "",
                      *       "bucket": "fact",
@@ -35716,7 +35911,7 @@ export interface operations {
                      *       "speaker": "",
                      *       "event_at": null,
                      *       "expires_at": null,
-                     *       "timestamp_ms": 1795490066373,
+                     *       "timestamp_ms": 1795491525016,
                      *       "created_at": "2026-11-22T19:40:00Z"
                      *     }
                      */
@@ -35787,7 +35982,7 @@ export interface operations {
                     /**
                      * @example [
                      *       {
-                     *         "id": "01a20000-0000-7000-8000-000000000049",
+                     *         "id": "01a20000-0000-7000-8000-000000000051",
                      *         "text": "Ana is afraid of eels.",
                      *         "context": "",
                      *         "bucket": "fact",
@@ -35799,7 +35994,7 @@ export interface operations {
                      *         "speaker": "",
                      *         "event_at": null,
                      *         "expires_at": null,
-                     *         "timestamp_ms": 1795490065103,
+                     *         "timestamp_ms": 1795491523639,
                      *         "created_at": "2026-11-22T19:40:00Z"
                      *       }
                      *     ]
@@ -35880,7 +36075,7 @@ export interface operations {
                      *         "result": "stored",
                      *         "reason": null,
                      *         "because": "",
-                     *         "memory_id": "01a20000-0000-7000-8000-000000000056",
+                     *         "memory_id": "01a20000-0000-7000-8000-000000000058",
                      *         "bucket": "preference",
                      *         "importance": 0.9
                      *       }
@@ -35961,7 +36156,7 @@ export interface operations {
                      *       ],
                      *       "memories": [
                      *         {
-                     *           "id": "01a20000-0000-7000-8000-000000000056",
+                     *           "id": "01a20000-0000-7000-8000-000000000058",
                      *           "text": "Ana always asks for the bill first.",
                      *           "bucket": "preference",
                      *           "score": 0.575,
@@ -36123,7 +36318,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "task_id": "01a20000-0000-7000-8000-000000000068",
+                     *       "task_id": "01a20000-0000-7000-8000-000000000070",
                      *       "description": "Mend the tide table",
                      *       "plan": [
                      *         "Find the error"
@@ -36219,7 +36414,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "task_id": "01a20000-0000-7000-8000-000000000068",
+                     *       "task_id": "01a20000-0000-7000-8000-000000000070",
                      *       "description": "Mend the tide table",
                      *       "plan": [
                      *         "Find the error"
@@ -36538,7 +36733,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "task_id": "01a20000-0000-7000-8000-000000000068",
+                     *       "task_id": "01a20000-0000-7000-8000-000000000070",
                      *       "description": "Mend the tide table",
                      *       "plan": [
                      *         "Find the error"
@@ -36651,8 +36846,8 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "01a20000-0000-7000-8000-000000000068",
-                     *       "task_id": "01a20000-0000-7000-8000-000000000068",
+                     *       "id": "01a20000-0000-7000-8000-000000000070",
+                     *       "task_id": "01a20000-0000-7000-8000-000000000070",
                      *       "project_id": "engine",
                      *       "task": "Mend the tide table",
                      *       "plan_summary": "Find the error",
@@ -36775,8 +36970,8 @@ export interface operations {
                     /**
                      * @example [
                      *       {
-                     *         "id": "01a20000-0000-7000-8000-000000000068",
-                     *         "task_id": "01a20000-0000-7000-8000-000000000068",
+                     *         "id": "01a20000-0000-7000-8000-000000000070",
+                     *         "task_id": "01a20000-0000-7000-8000-000000000070",
                      *         "project_id": "engine",
                      *         "task": "Mend the tide table",
                      *         "plan_summary": "Find the error",
@@ -36911,8 +37106,8 @@ export interface operations {
                      * @example [
                      *       {
                      *         "episode": {
-                     *           "id": "01a20000-0000-7000-8000-000000000068",
-                     *           "task_id": "01a20000-0000-7000-8000-000000000068",
+                     *           "id": "01a20000-0000-7000-8000-000000000070",
+                     *           "task_id": "01a20000-0000-7000-8000-000000000070",
                      *           "project_id": "engine",
                      *           "task": "Mend the tide table",
                      *           "plan_summary": "Find the error",
@@ -37049,9 +37244,9 @@ export interface operations {
                      *         "solution": "row.get('tide')",
                      *         "occurrences": 1,
                      *         "score": 1,
-                     *         "id": "01a20000-0000-7000-8000-000000000069",
+                     *         "id": "01a20000-0000-7000-8000-000000000071",
                      *         "episodes": [
-                     *           "01a20000-0000-7000-8000-000000000068"
+                     *           "01a20000-0000-7000-8000-000000000070"
                      *         ]
                      *       }
                      *     ]
@@ -37132,9 +37327,9 @@ export interface operations {
                      *           "solution": "row.get('tide')",
                      *           "occurrences": 1,
                      *           "score": 0.314,
-                     *           "id": "01a20000-0000-7000-8000-000000000069",
+                     *           "id": "01a20000-0000-7000-8000-000000000071",
                      *           "episodes": [
-                     *             "01a20000-0000-7000-8000-000000000068"
+                     *             "01a20000-0000-7000-8000-000000000070"
                      *           ]
                      *         }
                      *       ],
@@ -37219,7 +37414,7 @@ export interface operations {
                     /**
                      * @example [
                      *       {
-                     *         "id": "01a20000-0000-7000-8000-000000000070",
+                     *         "id": "01a20000-0000-7000-8000-000000000072",
                      *         "name": "safe lookup",
                      *         "category": "null_safety",
                      *         "description": "Asks a mapping with a default.",
@@ -37319,7 +37514,7 @@ export interface operations {
                     /**
                      * @example [
                      *       {
-                     *         "id": "01a20000-0000-7000-8000-000000000070",
+                     *         "id": "01a20000-0000-7000-8000-000000000072",
                      *         "name": "safe lookup",
                      *         "category": "null_safety",
                      *         "description": "Asks a mapping with a default.",
@@ -37409,7 +37604,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "01a20000-0000-7000-8000-000000000070",
+                     *       "id": "01a20000-0000-7000-8000-000000000072",
                      *       "name": "safe lookup",
                      *       "category": "null_safety",
                      *       "description": "Asks a mapping with a default.",
