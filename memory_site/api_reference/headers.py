@@ -74,6 +74,7 @@ NO_IF_MATCH = {
     **dict.fromkeys(("webhook_test", "webhook_redeliver"), SENDS),
     **dict.fromkeys(("core_decide", "disposition_rule", "opinion_rule"), DECIDES),
     "thread_consolidate": "Doing it again changes nothing.",
+    "thread_propose": "It writes nothing.",
 }
 """Writes at the address of a row that no `If-Match` guards, and why."""
 
