@@ -16,6 +16,7 @@ from pydantic import BaseModel
 from art.models import ArtCard
 from episodes.models import Episode, Scene
 from knowledge.entry_store import save_all, save_entry
+from knowledge.fact_proposal_model import FactProposal
 from knowledge.graph.models import GraphEdge
 from knowledge.models import Document, Lore, LorePassage, Rule, RulePassage
 from memory_site.demo.load import load
@@ -305,6 +306,10 @@ def _hidden(world: World, audience: Audience) -> Iterator[QuerySet[Any]]:
         if model.__name__.startswith("Historical"):
             continue
         rows: Any = model._default_manager.filter(world=world)
+        if model is FactProposal:
+            # For game masters alone; its visibility is that of the fact that it would become.
+            yield rows
+            continue
         seen = rows.visible_to(audience)
         seen = seen.only_published() if hasattr(seen, "only_published") else seen
         yield rows.exclude(pk__in=list(seen.values_list("pk", flat=True)))
