@@ -72,8 +72,11 @@ def new_names(
     find = _in_hangul if language == "ko" else _with_capitals
     found: dict[str, NewName] = {}
     for sentence in sentences:
-        for name, kind in find(sentence.text, language):
-            if not is_known(name, linker):
+        known = [(each.start, each.end) for each in linker.mentions(sentence.text)]
+        for name, kind, end in find(sentence.text, language):
+            # `The company of the Gilded` is no name where the Gilded Oath is one.
+            is_cut = any(start < end <= stop for start, stop in known)
+            if not is_cut and not is_known(name, linker):
                 found.setdefault(fold_name(name), NewName(name, NodeKind(kind), sentence))
     return _without_parts(list(found.values()))
 
@@ -99,7 +102,8 @@ def _without_parts(names: list[NewName]) -> list[NewName]:
     ]
 
 
-def _with_capitals(text: str, language: str) -> Iterator[tuple[str, str]]:
+def _with_capitals(text: str, language: str) -> Iterator[tuple[str, str, int]]:
+    """Yield the name, its kind, and the character after it."""
     lexicon = name_lexicon(language)
     word = CAPITAL[language]
     sequence = re.compile(rf"(?<![\w’'-]){word}(?: (?:{JOINING[language]} )?{word})*")
@@ -121,7 +125,7 @@ def _with_capitals(text: str, language: str) -> Iterator[tuple[str, str]]:
             continue
         before, after = text[:start], text[match.end() :]
         if found := _kind_by_context(name, role, before, after, lexicon, language):
-            yield found
+            yield (*found, match.end())
 
 
 def _role_of(word: str, lexicon: NameWords, *, kind: str = "") -> tuple[str, str] | None:
@@ -189,7 +193,7 @@ def _kind_of_head(name: str, lexicon: NameWords, language: str) -> str:
 # --- Korean
 
 
-def _in_hangul(text: str, language: str) -> Iterator[tuple[str, str]]:
+def _in_hangul(text: str, language: str) -> Iterator[tuple[str, str, int]]:
     data: Any = load(language)
     common = vocabulary(language) | _hangul_words()
     for kind, patterns in data["new"].items():
@@ -197,8 +201,9 @@ def _in_hangul(text: str, language: str) -> Iterator[tuple[str, str]]:
             for match in _hangul_pattern(pattern).finditer(text):
                 name = match["name"].strip()
                 ending = match.groupdict().get("josa") or ""
-                if _takes(name, ending) and not _is_common(name, common):
-                    yield name, kind
+                is_name = not WITH_PARTICLE.match(name) and not _is_common(name, common)
+                if is_name and _takes(name, ending):
+                    yield name, kind, match.end("name")
 
 
 @cache
@@ -221,10 +226,13 @@ def _takes(name: str, ending: str) -> bool:
     return not ending or name in text_forms(name + ending) or ending not in PARTICLES
 
 
+WITH_PARTICLE = re.compile(r"[가-힣]{2,}(?:에|에서|을|를|은|는|의|으로) ")
+"""A first word with a particle: no name goes on after it."""
 PARTICLES = frozenset(["은", "는", "이", "가", "을", "를", "와", "과"])
 
 
 def _is_common(name: str, common: frozenset[str]) -> bool:
     """Whether one of the words is an ordinary one, without its particle, too."""
     words = [word.norm for word in name_words(name)]
-    return not words or any(form in common for word in words for form in text_forms(word))
+    forms = {form for word in words for form in (word, *text_forms(word))}
+    return not words or not common.isdisjoint(forms | {each.partition("들")[0] for each in forms})

@@ -72,11 +72,25 @@ class Salience:
     """Whom `the queen` or `the guild` means: who was called so last."""
     every: set[object] = field(default_factory=set)
     language: str = "en"
+    about: GraphNode | None = None
+    """The entity that the text is about."""
 
-    def referent(self, sex: str, current: Sequence[GraphNode]) -> GraphNode | None:
+    def _is_about_thing(self) -> bool:
+        return self.about is not None and self.about.kind != NodeKind.CHARACTER
+
+    def referent(
+        self, sex: str, current: Sequence[GraphNode], *, begins: bool = True
+    ) -> GraphNode | None:
+        """Return whom a pronoun means. `begins`: it is the first word of its sentence."""
         for candidates in (current, self.nodes):
             fitting = [node for node in candidates if self._fits(node, sex)]
             certain = [node for node in fitting if self.sex_of(node) == sex]
+            if sex == "n":
+                # What a text is about is `it`; in a sentence, of several other things none is.
+                if self.about in fitting or self._is_about_thing():
+                    return self.about
+                if len(fitting) > 1 and not begins:
+                    return None
             if fitting:
                 return (certain or fitting)[0]
         return None
@@ -113,7 +127,7 @@ class SentenceSlotter:
 
     def put_slots(self, sentence: TextSentence) -> SlottedSentence:
         every = (self._clear(m) for m in joined_mentions(sentence.text, self.linker))
-        mentions = [mention for mention in every if not mention.ambiguous]
+        mentions = [each for each in every if not (each.ambiguous or self._is_role(each))]
         mentions = mentions[: MOST_SLOTS - 3]
         nodes = [self.linker.node_of(mention) for mention in mentions]
         others, spans = self._other_names(sentence.text, mentions)
@@ -122,6 +136,11 @@ class SentenceSlotter:
         ordered = re.findall(r"M(\d)", row.text)
         self.salience.nodes = [row.nodes[int(n)] for n in ordered] or self.salience.nodes
         return row
+
+    def _is_role(self, mention: NameMention) -> bool:
+        """Whether a part of a name is an ordinary word: `Masters` is not the master of somebody."""
+        is_part = all(match.how == "part" for match in mention.matches)
+        return is_part and fold_name(mention.text) in self.names.kinds
 
     def _clear(self, mention: NameMention) -> NameMention:
         """Of several that share a part of a name, the one that the text has named before."""
@@ -212,7 +231,8 @@ class SentenceSlotter:
         if role == "p" and sex == "a":
             sex = self._sex_of_possessor(word, follows)
         # A subject is not who the sentence has named before, as a rule; a possessor is.
-        node = self.salience.referent(sex, present if role != "s" or number > 3 else [])
+        current = present if role != "s" or number > 3 else []
+        node = self.salience.referent(sex, current, begins=number == 0)
         if node is None:
             return ""
         if sex in ("m", "f"):

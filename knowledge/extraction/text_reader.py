@@ -44,6 +44,7 @@ class TextReader:
         linker = EntityLinker([*self.nodes, *made.values()], typos=False)
         slotter = SentenceSlotter(linker, language)
         slotter.salience.nodes = [self.about] if self.about else []
+        slotter.salience.about = self.about
         found: dict[tuple[object, ...], Finding] = {}
         for each in self.new:
             finding = Finding("entity", each.sentence, made[each.name])

@@ -1,5 +1,6 @@
 """The page of what texts propose: filter, accept, change, drop, one or many, and undo."""
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
@@ -15,9 +16,12 @@ from django.utils.translation import ngettext
 from django.views.decorators.http import require_POST
 from pydantic import ValidationError
 
+from episodes.models import Episode
+from episodes.titles import title_of
 from knowledge.fact_proposal_model import FactProposal
 from knowledge.graph.labels import RELATION_LABELS
 from knowledge.graph.models import NodeKind
+from knowledge.models import Lore
 from memory_site.fact_proposals.decide import AT_ONCE, BulkResult, accept, decide_many
 from memory_site.fact_proposals.lists import proposals_of
 from memory_site.fact_proposals.sources import find_source
@@ -26,6 +30,7 @@ from memory_site.fact_proposals.store import read_source
 from memory_site.tasks import decide_proposals, read_texts_of_world
 from retrieval.errors import Problem
 from retrieval.llm import Purpose, get_llm
+from worlds.audiences import GM
 from worlds.lookup import as_uuid
 from worlds.pages import Viewer, gm_page, render_page
 
@@ -42,13 +47,32 @@ class ProposalLine:
     statement: ProposedStatement
     says: str
     url: str
+    source: str
+
+    @property
+    def entity_kind(self) -> str:
+        kind = self.statement.entity_kind
+        return str(kind.label) if kind else ""
 
 
-def line_of(viewer: Viewer, row: FactProposal) -> ProposalLine:
+def lines_of(viewer: Viewer, rows: Sequence[FactProposal]) -> list[ProposalLine]:
+    titles = titles_of_sources(rows)
+    return [line_of(viewer, row, titles.get(row.source_id, row.source_ref)) for row in rows]
+
+
+def line_of(viewer: Viewer, row: FactProposal, source: str) -> ProposalLine:
     statement = ProposedStatement.model_validate(row.fields)
     page = SOURCE_PAGES.get(row.source_kind)
     url = reverse(page, args=[viewer.world.slug, row.source_ref]) if page else ""
-    return ProposalLine(row, statement, sentence_of(row.kind, statement), url)
+    return ProposalLine(row, statement, sentence_of(row.kind, statement), url, source)
+
+
+def titles_of_sources(rows: Iterable[FactProposal]) -> dict[UUID, str]:
+    """Return the titles of the entries and episodes that the proposals are from."""
+    ids = {row.source_id for row in rows}
+    episodes = Episode.objects.filter(pk__in=ids).with_source()
+    titles = {episode.pk: title_of(episode, GM) for episode in episodes}
+    return titles | dict(Lore.objects.filter(pk__in=ids).values_list("pk", "title"))
 
 
 def filters_of(data: Any) -> dict[str, str]:
@@ -62,7 +86,6 @@ def filters_of(data: Any) -> dict[str, str]:
 def fact_proposals(request: HttpRequest, viewer: Viewer) -> HttpResponse:
     filters = filters_of(request.GET)
     rows = proposals_of(viewer.world).filter(**filters)
-    # New names first, then in the order of the texts.
     rows = rows.order_by("source_kind", "source_ref", "start", "id")
     page_obj = Paginator(rows, PER_PAGE).get_page(request.GET.get("page"))
     return render_page(
@@ -70,7 +93,7 @@ def fact_proposals(request: HttpRequest, viewer: Viewer) -> HttpResponse:
         viewer,
         "lists/fact_proposals.html",
         page_obj=page_obj,
-        lines=[line_of(viewer, row) for row in page_obj],
+        lines=lines_of(viewer, list(page_obj)),
         filters=filters,
         states=FactProposal.State.choices,
         kinds=FactProposal.Kind.choices,

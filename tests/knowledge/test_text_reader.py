@@ -1,0 +1,41 @@
+"""What the rules do not read in a text: pronouns, plurals and pieces of names are no facts."""
+
+import pytest
+
+from bench.proposals import relations
+from knowledge.extraction.text_reader import TextReader
+from knowledge.graph.models import GraphNode
+
+NODES = [
+    GraphNode(name="Orrin Tace", kind="Character", aliases=["Master Tace"]),
+    GraphNode(name="Yeva Rill", kind="Character"),
+    GraphNode(name="Lanternbearers", kind="Faction"),
+    GraphNode(name="Reedmaze", kind="Location"),
+    GraphNode(name="Gilded Oath", kind="Faction", aliases=["Золочёная клятва"]),
+    GraphNode(name="등불청", kind="Faction"),
+]
+MAP = GraphNode(name="Eel-Skin Map", kind="Item")
+
+
+def read(text: str, about: GraphNode | None = None) -> list[tuple[str, str, str]]:
+    found = TextReader([*NODES, MAP], relations(), about=about).read(text)
+    return [(each.kind, each.node.name, each.other.name if each.other else "") for each in found]
+
+
+def test_it_is_what_the_text_is_about() -> None:
+    text = "The map shows the Reedmaze. Yeva Rill gave it to the Lanternbearers."
+    given = [line for line in read(text, MAP) if line[0] == "fact"]
+    assert all("Reedmaze" not in line for line in given)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Masters who died on the water have no oar there.",
+        "Отряд Золочёной клятвы назначил награду.",
+        "등불청은 상인 가문들과는 사이가 나쁘지 않다.",
+        "열흘째에 등불청은 난간과 과부 연금에 도장을 찍었다.",
+    ],
+)
+def test_ordinary_words_and_cut_names_are_neither_dead_nor_new(text: str) -> None:
+    assert read(text) == []
