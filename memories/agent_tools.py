@@ -193,7 +193,7 @@ def memory_event(ask: EventAsk, caller: Caller) -> EventAnswer:
 
 
 def memory_ask(ask: MemoryQueryAsk, caller: Caller) -> MemoryQueryAnswer:
-    """Ask your memory a question. It reads the buckets that can answer, or abstains when no memory
+    """Ask your memory a question. It answers from all buckets, or abstains when no memory
     answers well enough.
 
     Use it for questions about people, preferences, events and facts. When it abstains, say that you

@@ -1,5 +1,5 @@
-"""The read pipeline: intent → its buckets in one statement → abstention → score axes → fusion →
-budget. The result explains each step."""
+"""The read pipeline: intent → one statement over all buckets → abstention → score axes, in which
+the buckets of the intent count more → fusion → budget. The result explains each step."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -11,7 +11,7 @@ from django.utils import timezone
 from memories.buckets.abstention import Candidate
 from memories.buckets.answer_check import AnswerChecker, site_checker
 from memories.buckets.answer_decision import AnswerDecision, Decider, decide
-from memories.buckets.intents import UNSURE_BELOW, QueryClassifier, top_two
+from memories.buckets.intents import ALL, UNSURE_BELOW, QueryClassifier, top_two
 from memories.buckets.scoring import Axes, ScoreFusion, WeightedFusion, clamp, recency
 from memories.found_memory import FoundMemory
 from memories.models import MemoryItem, Namespace
@@ -23,6 +23,9 @@ from retrieval.search import Rerank
 from retrieval.text import count_tokens
 
 MAX_CANDIDATES = 100
+OTHER_BUCKET = 0.9
+"""The similarity of a memory in a bucket that the intent does not name counts so much: what was
+sorted elsewhere may still be the answer."""
 
 
 @dataclass(frozen=True)
@@ -87,10 +90,11 @@ class MemoryQueryResult:
 
 @dataclass
 class ReadPipeline:
-    """Reads the buckets of `namespace`. With `abstains` it shows nothing when nothing answers: as
-    `make_checker` (by default the language model of the settings, if any) says where the signs are
-    unclear, else below the fitted support. A caller who sets `least` decides by that alone. With
-    `rerank` a re-ranker orders the best, for somebody who waits for one answer."""
+    """Reads all buckets of `namespace`, those of the question's intent first. With `abstains` it
+    shows nothing when nothing answers: as `make_checker` (by default the language model of the
+    settings, if any) says where the signs are unclear, else below the fitted support. A caller
+    who sets `least` decides by that alone. With `rerank` a re-ranker orders the best, for
+    somebody who waits for one answer."""
 
     namespace: Namespace
     classifier: QueryClassifier = field(default_factory=QueryClassifier)
@@ -120,11 +124,11 @@ class ReadPipeline:
         else:
             buckets = self.classifier.buckets_of(scores)
             unsure = "" if scores.margin >= UNSURE_BELOW else top_two(scores)[1]
-        result = self.search(text, buckets, within)
+        result = self.search(text, within)
         decision = self.decide(text, result.memories)
         best_first = []
         if not decision.why_not:
-            best_first = self.rank(result.memories, first=decision.answering_position)
+            best_first = self.rank(result.memories, buckets, first=decision.answering_position)
         memories, cut = fit_budget(best_first[:limit], max_tokens)
         recall_counts.count_recalls(memory.id for memory in memories)
         return MemoryQueryResult(
@@ -146,16 +150,13 @@ class ReadPipeline:
             degraded=[*result.degraded, *decision.degraded],
         )
 
-    def search(
-        self, text: str, buckets: Sequence[Bucket], within: MemoryQuerySet | None
-    ) -> recall.RecallResult:
-        rows: MemoryQuerySet = MemoryItem.objects.all() if within is None else within
+    def search(self, text: str, within: MemoryQuerySet | None) -> recall.RecallResult:
         return recall.search(
             self.namespace,
             text,
             limit=MAX_CANDIDATES,
             vectors=self.vectors,
-            within=rows.filter(bucket__in=buckets),
+            within=MemoryItem.objects.all() if within is None else within,
             mode="hybrid",
             rerank=self.rerank,
             # `query` counts only the memories that it returns.
@@ -164,16 +165,20 @@ class ReadPipeline:
 
     def decide(self, text: str, memories: Sequence[FoundMemory]) -> AnswerDecision:
         if not memories:
-            return AnswerDecision(0.0, why_not="Nothing is remembered in these buckets.")
+            return AnswerDecision(0.0, why_not="Nothing is remembered.")
         candidates = [Candidate(memory.text, leg_score(memory, "vector")) for memory in memories]
         checker = self.make_checker(self.namespace)
         return decide(text, candidates, abstains=self.abstains, least=self.least, checker=checker)
 
     def rank(
-        self, memories: Sequence[FoundMemory], *, first: int | None = None
+        self,
+        memories: Sequence[FoundMemory],
+        buckets: Sequence[Bucket] = ALL,
+        *,
+        first: int | None = None,
     ) -> list[ScoredMemory]:
-        """Return the memories best first; before all the one at position `first`, which the model
-        named as the answer."""
+        """Return the memories best first, those of `buckets` before equals; before all the one at
+        position `first`, which the model named as the answer."""
         now = self.clock()
         # Keyword scores have no upper bound: those of a memory without a vector are scaled by the
         # best one.
@@ -190,7 +195,8 @@ class ReadPipeline:
         ):
             at = datetime.fromtimestamp(memory.timestamp_ms / 1000, tz=UTC)
             recent = recency(at, now=now, half_life_hours=self.half_life_hours)
-            axes.append(Axes(similarity, recent, clamp(memory.importance)))
+            share = 1.0 if memory.bucket in buckets else OTHER_BUCKET
+            axes.append(Axes(share * similarity, recent, clamp(memory.importance)))
         results = [
             ScoredMemory(memory, axis, score, int(count_tokens(memory.text)) + 1)
             for memory, axis, score in zip(memories, axes, self.fusion.fuse(axes), strict=True)

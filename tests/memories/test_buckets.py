@@ -341,7 +341,7 @@ def test_weights_that_make_no_order_are_refused(weights: tuple[float, float, flo
 
 
 @pytest.mark.django_db
-def test_a_question_reads_only_the_buckets_of_its_intent(mira: Namespace) -> None:
+def test_the_buckets_of_the_intent_come_first_and_the_others_are_read(mira: Namespace) -> None:
     process_texts(
         mira, "The build failed with KeyError 'user' in the middleware.", bucket=Bucket.EPISODIC
     )
@@ -349,8 +349,15 @@ def test_a_question_reads_only_the_buckets_of_its_intent(mira: Namespace) -> Non
     result = ReadPipeline(mira).query("Why do I get KeyError 'user' again?")
     assert result.intent == Intent.DEBUG
     assert result.buckets == (Bucket.EPISODIC, Bucket.SEMANTIC)
-    assert [found.memory.bucket for found in result.memories] == [Bucket.EPISODIC]
+    assert [found.memory.bucket for found in result.memories] == [Bucket.EPISODIC, Bucket.FACT]
     assert "intent debug" in result.explanation()[0]
+
+
+@pytest.mark.django_db
+def test_what_lies_in_another_bucket_is_found(mira: Namespace) -> None:
+    process_texts(mira, "I deploy to k8s with a blue-green switch.", bucket=Bucket.PREFERENCE)
+    [found] = ReadPipeline(mira).query("What is my k8s deploy story?", intent="profile").memories
+    assert found.memory.bucket == Bucket.PREFERENCE
 
 
 @pytest.mark.django_db

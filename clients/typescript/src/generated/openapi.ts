@@ -300,7 +300,7 @@ export interface paths {
         put?: never;
         /**
          * Ask the memory
-         * @description Ask your memory a question. It reads the buckets that can answer, or abstains when no memory
+         * @description Ask your memory a question. It answers from all buckets, or abstains when no memory
          *     answers well enough.
          *
          *     Use it for questions about people, preferences, events and facts. When it abstains, say that you

@@ -412,8 +412,8 @@ class SyncTools:
         intent: Literal["profile", "preference", "recall", "knowledge", "debug", "general"] | None = None,
         limit: int | None = None,
     ) -> MemoryQueryAnswer:
-        """Ask your memory a question. It reads the buckets that can answer, or abstains when no
-        memory answers well enough.
+        """Ask your memory a question. It answers from all buckets, or abstains when no memory
+        answers well enough.
 
         query: The question, in full.
 
