@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 
-from knowledge.graph.graph_page import Opinion
+from knowledge.graph.graph_page import DrawnOpinion
 from knowledge.graph.models import NodeKind
 from knowledge.graph.schemas import NodeOut
 from knowledge.graph.views import show_graph
@@ -21,7 +21,7 @@ def graph(request: HttpRequest, viewer: Viewer) -> HttpResponse:
 
 def opinions_of(
     viewer: Viewer, nodes: Sequence[NodeOut], slug: str, *, without_entity: bool
-) -> list[Opinion]:
+) -> list[DrawnOpinion]:
     """What the people among `nodes` think of the party with this slug, else of all parties that the
     viewer may know; with `without_entity` also what the NPCs think that are no entities."""
     people = {node.slug: node.id for node in nodes if node.kind == NodeKind.CHARACTER}
@@ -30,7 +30,7 @@ def opinions_of(
         viewer.world, viewer.audience, people, parties, without_entity=without_entity
     )
     return [
-        Opinion(
+        DrawnOpinion(
             people.get(each.npc),
             each.npc,
             each.name,

@@ -22,7 +22,7 @@ Subgraph = tuple[Sequence[NodeOut], Sequence[EdgeOut]]
 
 
 @dataclass(frozen=True)
-class Opinion:
+class DrawnOpinion:
     """What a character thinks of a party: `label` for its colour, `words` to read. `node` is the
     character's entity; None: an NPC (`slug`) that is none."""
 

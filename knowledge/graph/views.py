@@ -21,7 +21,7 @@ from knowledge.graph import decisions
 from knowledge.graph.contradiction_models import Contradiction
 from knowledge.graph.decisions import resolve_contradiction
 from knowledge.graph.graph_page import (
-    Opinion,
+    DrawnOpinion,
     Subgraph,
     best_connected,
     day_range,
@@ -51,7 +51,7 @@ class OpinionReader(Protocol):
 
     def __call__(
         self, viewer: Viewer, nodes: Sequence[NodeOut], slug: str, *, without_entity: bool
-    ) -> Sequence[Opinion]: ...
+    ) -> Sequence[DrawnOpinion]: ...
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ class Drawn:
     edges: Sequence[EdgeOut]
     pages: Mapping[UUID, str]
     written: Mapping[UUID, str]
-    opinions: Sequence[Opinion]
+    opinions: Sequence[DrawnOpinion]
     center: GraphNode | None
 
     def ends_of(self, edge: EdgeOut) -> tuple[UUID, str, UUID]:
@@ -98,7 +98,7 @@ def show_graph(request: HttpRequest, viewer: Viewer, read_opinions: OpinionReade
     chosen = GraphFilter.from_query(request.GET, viewer)
     subgraph = read_subgraph(request, view, center, depth, chosen)
     # What somebody thought on a day of the past is not stored.
-    opinions: Sequence[Opinion] = []
+    opinions: Sequence[DrawnOpinion] = []
     if at is None and believed_at is None:
         is_whole = center is None and not ref
         opinions = read_opinions(viewer, subgraph[0], chosen.party, without_entity=is_whole)
@@ -168,8 +168,8 @@ class GraphFilter:
         return bool(self.kind or self.relation or self.party)
 
     def narrow(
-        self, subgraph: Subgraph, opinions: Sequence[Opinion], center: GraphNode | None
-    ) -> tuple[Subgraph, Sequence[Opinion]]:
+        self, subgraph: Subgraph, opinions: Sequence[DrawnOpinion], center: GraphNode | None
+    ) -> tuple[Subgraph, Sequence[DrawnOpinion]]:
         """Keep the entities of the kind, the centre, and the facts and opinions of the relation
         among them; entities without any left are dropped."""
         nodes, edges = subgraph
