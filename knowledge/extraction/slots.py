@@ -290,7 +290,10 @@ class SentenceSlotter:
 
     def _tidy(self, text: str) -> str:
         """Remove fillers and titles; `M0 , who` keeps its commas."""
-        text = self.statements.fillers.sub("", text)
+        # `Once` is no filler here: what was once is no fact.
+        text = self.statements.fillers.sub(
+            lambda found: found[0] if self.words.formerly.search(found[0]) else "", text
+        )
         for _time in range(3):
             text = self.words.titles.sub("", re.sub(r"\s+", " ", text))
         if adverbs := self.words.data.get("adverbs"):
