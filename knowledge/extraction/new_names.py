@@ -157,7 +157,7 @@ def _kind_by_context(
     if match := re.match(data["after"], after):
         told = _role_of(match["role"], lexicon)
         return (name, told[0]) if told else None
-    if re.match(data["person_after"], after) and len(before.strip()) >= 0:
+    if re.match(data["person_after"], after):
         return (name, "Character") if " " in name or before.strip() else None
     return None
 

@@ -1,7 +1,7 @@
 """Read a text by rules: which facts, aliases, deaths, dates and new names its sentences state."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 
@@ -216,8 +216,3 @@ def dates_in(row: SlottedSentence, words: TextLexicon) -> Iterator[Finding]:
             if kinds and node.kind not in kinds:
                 continue
             yield Finding("date", row.sentence, node, what=what, value=match["date"])
-
-
-def entities_of(findings: Iterable[Finding]) -> list[GraphNode]:
-    nodes = [node for each in findings for node in (each.node, each.other) if node]
-    return list({node.pk: node for node in nodes}.values())
