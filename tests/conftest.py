@@ -21,6 +21,7 @@ from retrieval.embedders import serving_models
 from tests import cast
 from tests.counters import _metric_reader, counted  # noqa: F401
 from tests.loopback.fixtures import hosted_embedder, openai_server, scripted_llm  # noqa: F401
+from tests.migrated_template import migrated_template
 from tests.saved_rows import SavedRows
 from worlds import audit, keys
 from worlds.models import Campaign, Party, World
@@ -69,6 +70,15 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             (n for n, name in enumerate(LONGEST_FIRST) if name in item.path.name), 99
         )
     )
+
+
+@pytest.fixture(scope="session")
+def django_db_modify_db_settings(
+    django_db_modify_db_settings_parallel_suffix: None, django_db_blocker: Any
+) -> None:
+    """Copy the test database from one that is migrated already."""
+    with django_db_blocker.unblock():
+        settings.DATABASES["default"]["TEST"]["TEMPLATE"] = migrated_template()
 
 
 @pytest.fixture(autouse=True)
