@@ -47,7 +47,12 @@ def present_bucket_hit(hit: ScoredMemory) -> BucketHit:
     """Return the short form for a language model, its score rounded to four decimals."""
     memory = hit.memory
     return BucketHit(
-        id=str(hit.id), text=memory.text, bucket=memory.bucket, score=round(hit.score, 4)
+        id=str(hit.id),
+        text=memory.text,
+        bucket=memory.bucket,
+        score=round(hit.score, 4),
+        formerly=memory.formerly,
+        now=str(memory.now) if memory.now else None,
     )
 
 

@@ -78,24 +78,24 @@ class SearchIn(AgentRequest):
 
 
 class BucketHit(BaseModel):
-    """A memory that was found."""
+    """A memory that was found. `formerly` is true when the newer memory `now` contradicts it."""
 
     id: str
     text: str
     bucket: str
     score: float
+    formerly: bool = False
+    now: str | None = None
 
 
 class MemoryHit(BucketHit):
-    """`formerly` is true when the newer memory `now` contradicts it."""
+    """A memory that was found, with how and from what."""
 
     relevance: float | None = Field(None, description="Probability that it answers, 0 to 1.")
     match: str
     context: str = ""
     recorded_ms: int
     event_at: datetime | None = None
-    formerly: bool = False
-    now: str | None = None
     sources: list[str] = Field([], description="Texts of the observations it is derived from.")
 
 

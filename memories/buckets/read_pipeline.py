@@ -17,6 +17,7 @@ from memories.found_memory import FoundMemory
 from memories.models import MemoryItem, Namespace
 from memories.querysets import MemoryQuerySet
 from memories.search import recall, recall_counts
+from memories.search.current import order_current_first
 from memories.states import Bucket
 from memories.vectors import VectorSource
 from retrieval.search import Rerank
@@ -40,6 +41,10 @@ class ScoredMemory:
     @property
     def id(self) -> UUID:
         return self.memory.id
+
+    @property
+    def now(self) -> UUID | None:
+        return self.memory.now
 
     def explanation(self) -> str:
         axes = ", ".join(f"{name} {value:.2f}" for name, value in vars(self.axes).items())
@@ -202,9 +207,10 @@ class ReadPipeline:
             for memory, axis, score in zip(memories, axes, self.fusion.fuse(axes), strict=True)
         ]
         answer = None if first is None else memories[first].id
-        return sorted(
+        ranked = sorted(
             results, key=lambda memory: (memory.id != answer, -memory.score, str(memory.id))
         )
+        return order_current_first(ranked)
 
 
 def reranked_similarities(
@@ -221,12 +227,13 @@ def reranked_similarities(
 def fit_budget(
     memories: Sequence[ScoredMemory], max_tokens: int | None
 ) -> tuple[list[ScoredMemory], list[ScoredMemory]]:
-    """Split into what fits and what does not; a smaller memory further down may still fit."""
+    """Split into what fits and what does not; a smaller memory further down may still fit, unless
+    it is a former one whose current one does not fit."""
     fitting: list[ScoredMemory] = []
     cut: list[ScoredMemory] = []
     left = float("inf") if max_tokens is None else max_tokens
     for memory in memories:
-        fits = memory.tokens <= left
+        fits = memory.tokens <= left and all(memory.now != other.id for other in cut)
         (fitting if fits else cut).append(memory)
         left -= memory.tokens if fits else 0
     return fitting, cut

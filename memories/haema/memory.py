@@ -166,7 +166,9 @@ class Memory:
     ) -> list[str] | list[FoundMemory]:
         """Return the `n` memories that match `content` best.
 
-        With `details`, return `FoundMemory` objects with ids, scores and sources. `mode` is vector,
+        Texts of former memories, which a newer one contradicts, are left out. With `details`,
+        return `FoundMemory` objects with ids, scores and sources, the former ones marked and after
+        the current ones. `mode` is vector,
         hybrid or keyword. The default is vector for a small memory, as in HAEMA, and hybrid from
         `recall.HYBRID_FROM` memories on, which are enough to tell rare words from common ones.
         """
@@ -177,7 +179,9 @@ class Memory:
         source = self.vector_source
         # Imported and hand-written memories get the client's vectors when they are first searched.
         embed_missing(self.namespace, source)
-        result = recall.search(self.namespace, content, limit=n, mode=mode, vectors=source)
+        result = recall.search(
+            self.namespace, content, limit=n, mode=mode, vectors=source, former=details
+        )
         memories = list(result.memories)
         return memories if details else [memory.text for memory in memories]
 

@@ -6,15 +6,15 @@ from datetime import datetime
 from uuid import UUID
 
 from memories.found_memory import FoundMemory, MemorySource
-from memories.models import Evidence, MemoryItem, Namespace, Succession
+from memories.models import Evidence, MemoryItem, Namespace
 from memories.querysets import MemoryQuerySet
 from memories.search import recall_counts, turns
 from memories.search.client_vectors import search_by_client_vectors
+from memories.search.current import put_current_first
 from memories.search.neighbors import add_neighbor_scores
-from memories.states import LinkKind
 from memories.vectors import VectorSource
 from retrieval.errors import Invalid
-from retrieval.search import Hit, Mode, Rerank, SearchRequest
+from retrieval.search import MAX_HITS, Hit, Mode, Rerank, SearchRequest
 from retrieval.search import search as search_passages
 
 HYBRID_FROM = 250
@@ -25,6 +25,8 @@ OWN_SCALE = (
 )
 CANDIDATES = 50
 """Hits read when scores of neighbours are added."""
+SPARE = 10
+"""Hits read beyond those asked for when former memories are left out."""
 
 
 @dataclass(frozen=True)
@@ -45,10 +47,12 @@ def search(
     neighbours: float = 0.0,
     rerank: Rerank | str | None = None,
     least: float = 0.0,
+    former: bool = True,
     sources: bool = True,
     count_recalls: bool = True,
 ) -> RecallResult:
-    """Return the memories of `namespace` that fit `query` best.
+    """Return the memories of `namespace` that fit `query` best. What holds now comes before what
+    held once (`FoundMemory.formerly`), which is left out without `former`.
 
     `within` narrows the rows (a bucket, a source, a span of event time); `as_of` searches what was
     in use at that moment. `neighbours` adds that share of the scores of the memories written just
@@ -59,7 +63,7 @@ def search(
     request = SearchRequest(
         query=query,
         scopes=[namespace.pk],
-        limit=max(limit, CANDIDATES) if neighbours else limit,
+        limit=_hits_to_find(limit, has_neighbours=bool(neighbours), former=former),
         fields=(*turns.FIELDS, "turn_order"),
         candidates=turns.CANDIDATES,
         weigh=turns.weigh_turns,
@@ -72,10 +76,18 @@ def search(
     hits, degraded = _find_hits(namespace, rows, request, vectors=vectors)
     if neighbours:
         hits = add_neighbor_scores(namespace, hits, share=neighbours)
-    memories = _describe_hits(hits[:limit], sources=sources)
+    # Without the former memories some places are left for others.
+    found = _describe_hits(hits[: limit if former else limit + SPARE])
+    memories = put_current_first(rows, found, limit=limit, former=former)
+    memories = _add_sources(memories) if sources else memories
     if count_recalls:
         recall_counts.count_recalls(memory.id for memory in memories)
     return RecallResult(memories, degraded)
+
+
+def _hits_to_find(limit: int, *, has_neighbours: bool, former: bool) -> int:
+    wanted = limit if former else max(limit, min(limit + SPARE, MAX_HITS))
+    return max(wanted, CANDIDATES) if has_neighbours else wanted
 
 
 def _find_hits(
@@ -116,44 +128,17 @@ def _default_mode(namespace: Namespace) -> Mode:
     return Mode.VECTOR if few else Mode.HYBRID
 
 
-def _describe_hits(hits: Sequence[Hit], *, sources: bool) -> list[FoundMemory]:
-    """Add the rows; with `sources`, a contradicted memory comes after the newer one."""
+def _describe_hits(hits: Sequence[Hit]) -> list[FoundMemory]:
     items = MemoryItem.objects.without_index_columns().in_bulk([hit.id for hit in hits])
-    memories = [FoundMemory.of_row(items[hit.id], hit) for hit in hits if hit.id in items]
-    if not sources:
-        return memories
+    return [FoundMemory.of_row(items[hit.id], hit) for hit in hits if hit.id in items]
+
+
+def _add_sources(memories: Sequence[FoundMemory]) -> list[FoundMemory]:
     sources_by_id: dict[UUID, list[MemorySource]] = {}
-    evidence = Evidence.objects.filter(memory__in=list(items)).select_related("observation")
+    ids = [memory.id for memory in memories]
+    evidence = Evidence.objects.filter(memory__in=ids).select_related("observation")
     for row in evidence.order_by("observation__recorded_at", "pk"):
         raw = row.observation
         source = MemorySource(raw.pk, raw.text, raw.source, raw.recorded_at)
         sources_by_id.setdefault(row.memory_id, []).append(source)
-    contradictions = Succession.objects.filter(
-        older__in=list(items), kind=LinkKind.FORMERLY, in_effect=True, newer__state="active"
-    ).order_by("newer__timestamp_ms")
-    newer_ids = dict(contradictions.values_list("older_id", "newer_id"))
-    memories = [
-        replace(memory, sources=sources_by_id.get(memory.id, ()), now=newer_ids.get(memory.id))
-        for memory in memories
-    ]
-    return _order_newer_first(memories)
-
-
-def _order_newer_first(memories: list[FoundMemory]) -> list[FoundMemory]:
-    """Move each contradicted memory behind the newer one, if that was found too."""
-    ids = {memory.id for memory in memories}
-    by_id: dict[UUID, FoundMemory] = {}
-    waiting: dict[UUID, list[FoundMemory]] = {}
-
-    def place(memory: FoundMemory) -> None:
-        by_id[memory.id] = memory
-        for older in waiting.pop(memory.id, []):
-            place(older)
-
-    for memory in memories:
-        if memory.now in ids and memory.now not in by_id:
-            waiting.setdefault(memory.now, []).append(memory)
-        else:
-            place(memory)
-    # Memories that contradict each other in a circle wait for ever: they come last.
-    return [*by_id.values(), *(memory for group in waiting.values() for memory in group)]
+    return [replace(memory, sources=sources_by_id.get(memory.id, ())) for memory in memories]

@@ -8,11 +8,20 @@ from retrieval.search.compiled_rows import (
     named_parameters,
 )
 from retrieval.search.engine import search, start_span
-from retrieval.search.request import Expansion, Hit, Leg, NamedPassage, SearchRequest, SearchResult
+from retrieval.search.request import (
+    MAX_HITS,
+    Expansion,
+    Hit,
+    Leg,
+    NamedPassage,
+    SearchRequest,
+    SearchResult,
+)
 from retrieval.search.statement import HIT_COLUMNS, execute_together
 
 __all__ = [
     "HIT_COLUMNS",
+    "MAX_HITS",
     "CompiledRows",
     "Expansion",
     "Fusion",

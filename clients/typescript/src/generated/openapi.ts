@@ -4988,7 +4988,7 @@ export interface components {
         };
         /**
          * BucketHit
-         * @description A memory that was found.
+         * @description A memory that was found. `formerly` is true when the newer memory `now` contradicts it.
          */
         BucketHit: {
             /** @description Id of the row. */
@@ -4999,6 +4999,13 @@ export interface components {
             bucket: string;
             /** @description How good the hit is, the higher the better; of a disposition, from -100 to 100. */
             score: number;
+            /**
+             * @description True: a newer memory contradicts it; both are kept. In a receipt: ids of such memories.
+             * @default false
+             */
+            formerly: boolean;
+            /** @description Id of the newer memory that contradicts it. */
+            now: string | null;
         };
         /**
          * BugMatchQuestion
@@ -8435,7 +8442,7 @@ export interface components {
         };
         /**
          * MemoryHit
-         * @description `formerly` is true when the newer memory `now` contradicts it.
+         * @description A memory that was found, with how and from what.
          */
         MemoryHit: {
             /** @description Id of the row. */
@@ -8446,6 +8453,13 @@ export interface components {
             bucket: string;
             /** @description How good the hit is, the higher the better; of a disposition, from -100 to 100. */
             score: number;
+            /**
+             * @description True: a newer memory contradicts it; both are kept. In a receipt: ids of such memories.
+             * @default false
+             */
+            formerly: boolean;
+            /** @description Id of the newer memory that contradicts it. */
+            now: string | null;
             /** @description Probability that it answers, 0 to 1. */
             relevance: number | null;
             /** @description How it was found: exact, alias, fuzzy, keyword or vector. */
@@ -8459,13 +8473,6 @@ export interface components {
             recorded_ms: number;
             /** @description When it happened (UTC, RFC 3339); null: unknown. */
             event_at: string | null;
-            /**
-             * @description True: a newer memory contradicts it; both are kept. In a receipt: ids of such memories.
-             * @default false
-             */
-            formerly: boolean;
-            /** @description Id of the newer memory that contradicts it. */
-            now: string | null;
             /**
              * @description Texts of the observations it is derived from.
              * @default []
@@ -10513,6 +10520,13 @@ export interface components {
             bucket: string;
             /** @description How good the hit is, the higher the better; of a disposition, from -100 to 100. */
             score: number;
+            /**
+             * @description True: a newer memory contradicts it; both are kept. In a receipt: ids of such memories.
+             * @default false
+             */
+            formerly: boolean;
+            /** @description Id of the newer memory that contradicts it. */
+            now: string | null;
             /** @description Likeness of meaning, from 0 to 1. */
             similarity: number;
             /** @description How recent it is, from 0 to 1. */

@@ -93,7 +93,7 @@ class ArtPrivate(OpenModel):
 
 class BucketHit(OpenModel):
     """
-    A memory that was found.
+    A memory that was found. `formerly` is true when the newer memory `now` contradicts it.
     """
 
     id: str
@@ -111,6 +111,14 @@ class BucketHit(OpenModel):
     score: float
     """
     How good the hit is, the higher the better; of a disposition, from -100 to 100.
+    """
+    formerly: bool = False
+    """
+    True: a newer memory contradicts it; both are kept. In a receipt: ids of such memories.
+    """
+    now: str | None = None
+    """
+    Id of the newer memory that contradicts it.
     """
 
 
@@ -561,7 +569,7 @@ class MemoryEventAnswer(OpenModel):
 
 class MemoryHit(OpenModel):
     """
-    `formerly` is true when the newer memory `now` contradicts it.
+    A memory that was found, with how and from what.
     """
 
     id: str
@@ -579,6 +587,14 @@ class MemoryHit(OpenModel):
     score: float
     """
     How good the hit is, the higher the better; of a disposition, from -100 to 100.
+    """
+    formerly: bool = False
+    """
+    True: a newer memory contradicts it; both are kept. In a receipt: ids of such memories.
+    """
+    now: str | None = None
+    """
+    Id of the newer memory that contradicts it.
     """
     relevance: float | None = None
     """
@@ -599,14 +615,6 @@ class MemoryHit(OpenModel):
     event_at: AwareDatetime | None = None
     """
     When it happened (UTC, RFC 3339); null: unknown.
-    """
-    formerly: bool = False
-    """
-    True: a newer memory contradicts it; both are kept. In a receipt: ids of such memories.
-    """
-    now: str | None = None
-    """
-    Id of the newer memory that contradicts it.
     """
     sources: list[str] = []
     """
