@@ -189,6 +189,8 @@ LLM_FALLBACK_MODEL = env.str("LLM_FALLBACK_MODEL", default="")
 LLM_FALLBACK_BASE_URL = env.str("LLM_FALLBACK_BASE_URL", default="")
 LLM_FALLBACK_API_KEY = env.str("LLM_FALLBACK_API_KEY", default="")
 LLM_REST = env.float("LLM_REST", default=60.0)  # seconds for which a failed model is not asked
+# Seconds that the language model may take for one add of agent memory, in all its calls.
+MEMORY_MODEL_SECONDS = env.float("MEMORY_MODEL_SECONDS", default=90.0)
 LLM_PROMPT_TOKENS = env.int("LLM_PROMPT_TOKENS", default=6000)  # of the material of one prompt
 LLM_CACHE_SECONDS = env.int("LLM_CACHE_SECONDS", default=3600)
 # What may be spent in 24 hours, by the installation and by one world; 0: no limit.

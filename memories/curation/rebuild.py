@@ -10,7 +10,8 @@ from dataclasses import dataclass, replace
 from uuid import UUID
 
 from memories.ingest import reconstruction
-from memories.ingest.add import IncomingContents, plan_from_model, plan_unmerged
+from memories.ingest.contents import IncomingContents, plan_unmerged
+from memories.ingest.model_plan import join_plans, plan_from_answer, replaced_by_all
 from memories.ingest.reconstruction import StructuredModel
 from memories.ledger.commit import (
     CommitResult,
@@ -179,10 +180,12 @@ def _rederive_group(
         for fact in reconstruction.split_text(model, raw.text)
     )
     answer = reconstruction.reconstruct(model, related_texts=[], contents=list(contents.texts))
-    if not answer.is_complete:
+    if not answer.memories:
         return None
     old_texts = {old.pk: old.text for old in group.memories}
-    plan = plan_from_model(answer, contents, old_texts)
+    of_answer = plan_from_answer(answer.memories, contents, old_texts, replacing=replaced_by_all)
+    unmerged = plan_unmerged(contents.at(answer.kept), Maker.REBUILD)
+    plan = join_plans(of_answer, unmerged, model_vectors=None)
     ids = [raw.pk for raw in group.observations]
     with namespace_transaction(namespace) as namespace:
         current_memories = derived_memories(namespace).filter(evidence__observation__in=ids)

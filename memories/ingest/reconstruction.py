@@ -1,11 +1,13 @@
 """The three calls of the language model, each with up to three tries and a result without it. No
 database access.
 
-`RETRYABLE` errors are tried again; when all tries fail, the result is that of no model. Any other
-error is raised to the caller.
+`RETRYABLE` errors are tried again until the deadline; when all tries fail, the result is that of no
+model. Any other error is raised to the caller. An answer counts only as far as it covers what it
+was given (`coverage`).
 """
 
 import logging
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
@@ -17,8 +19,11 @@ from memories.ingest.answers import (
     MemoryReconstructionResponse,
     PreMemorySplitResponse,
 )
+from memories.ingest.coverage import uncovered, without_inventions
+from memories.ingest.rule_split import split_by_rules
 from memories.prompts import Prompt, unescape_tags
 from retrieval.errors import LanguageModelDown
+from retrieval.llm import Deadline, PurposeModel
 from retrieval.text import require_storable_text
 
 logger = logging.getLogger(__name__)
@@ -39,27 +44,31 @@ class StructuredModel(Protocol):
 
 @dataclass(frozen=True)
 class Reconstruction:
-    """`memories` replace the related ones; if the reconstruction failed, they are the contents as
-    they came and replace nothing."""
+    """`memories` replace the related ones. `kept` are the positions of the contents that they leave
+    out, which stay memories of their own: all, if there was no usable answer."""
 
     memories: list[str]
-    is_complete: bool
+    kept: list[int]
 
 
-def ask(model: StructuredModel, prompt: Prompt, answer: type[Answer]) -> Answer | None:
-    """Return the model's answer, or None when three tries ended in retryable errors."""
+def ask(
+    model: StructuredModel,
+    prompt: Prompt,
+    answer: type[Answer],
+    *,
+    deadline: Deadline | None = None,
+) -> Answer | None:
+    """Return the model's answer, or None when three tries ended in retryable errors, when the
+    deadline is over, or when the models of the settings were down a short while ago."""
+    if isinstance(model, PurposeModel) and model.is_resting:
+        logger.debug("%s: the model was down a short while ago: going on without", answer.__name__)
+        return None
     for attempt in range(1, TRIES + 1):
+        if deadline and deadline.is_over:
+            logger.warning("%s: no time is left: going on without", answer.__name__)
+            return None
         try:
-            raw = model.generate_structured(
-                system_prompt=prompt.system, user_prompt=prompt.user, response_model=answer
-            )
-            parsed = answer.model_validate(raw)
-            # Text that the database cannot store counts as a failed try.
-            for name, value in parsed:
-                for text in value if isinstance(value, list) else [value]:
-                    if isinstance(text, str):
-                        require_storable_text(text, name)
-            return parsed
+            return _parse(call(model, prompt, answer, deadline=deadline), answer)
         except LanguageModelDown as problem:
             # The client of the settings has made its own tries already.
             logger.warning("%s: going on without: %s", answer.__name__, problem)
@@ -72,32 +81,73 @@ def ask(model: StructuredModel, prompt: Prompt, answer: type[Answer]) -> Answer 
     return None
 
 
-def split_text(model: StructuredModel, raw: str) -> list[str]:
-    """Split one raw text into facts; return the text itself when the model fails."""
-    answer = ask(model, prompts.split_prompt(raw), PreMemorySplitResponse)
-    return (unique_texts(answer.contents) if answer else []) or [raw]
+def call(
+    model: StructuredModel, prompt: Prompt, answer: type[BaseModel], *, deadline: Deadline | None
+) -> dict[str, Any]:
+    # A caller's own client has HAEMA's interface, which knows no deadline.
+    options = {"deadline": deadline} if isinstance(model, PurposeModel) else {}
+    return model.generate_structured(
+        system_prompt=prompt.system, user_prompt=prompt.user, response_model=answer, **options
+    )
+
+
+def _parse(raw: Any, answer: type[Answer]) -> Answer:
+    """Validate; text that the database cannot store is a ValueError, too."""
+    parsed = answer.model_validate(raw)
+    for name, value in parsed:
+        for text in value if isinstance(value, list) else [value]:
+            if isinstance(text, str):
+                require_storable_text(text, name)
+    return parsed
+
+
+def split_text(model: StructuredModel, raw: str, *, deadline: Deadline | None = None) -> list[str]:
+    """Split one raw text into facts; by rules when the model fails. The sentences that its answer
+    does not cover are facts, too."""
+    sentences = split_by_rules(raw)
+    answer = ask(model, prompts.split_prompt(raw), PreMemorySplitResponse, deadline=deadline)
+    facts = without_inventions(unique_texts(answer.contents), [raw]) if answer else []
+    if not facts:
+        return sentences
+    return unique_texts([*facts, *(sentences[at] for at in uncovered(sentences, facts))])
 
 
 def reconstruct(
-    model: StructuredModel, *, related_texts: list[str], contents: list[str]
+    model: StructuredModel,
+    *,
+    related_texts: Sequence[str],
+    contents: Sequence[str],
+    deadline: Deadline | None = None,
 ) -> Reconstruction:
-    """Ask once, and once more to refine an empty or incomplete answer."""
-    first = prompts.reconstruction_prompt(related=related_texts, contents=contents)
+    """Ask once, and once more to refine an answer that is empty, incomplete, invented in part or
+    does not cover the contents. Return the one that covers most."""
+    first = prompts.reconstruction_prompt(related=list(related_texts), contents=list(contents))
+    best = Reconstruction([], kept=list(range(len(contents))))
     for prompt in (first, prompts.refinement_prompt(first)):
-        answer = ask(model, prompt, MemoryReconstructionResponse)
-        if answer and answer.coverage == "complete" and (memories := unique_texts(answer.memories)):
-            return Reconstruction(memories, is_complete=True)
-    return Reconstruction(contents, is_complete=False)
+        answer = ask(model, prompt, MemoryReconstructionResponse, deadline=deadline)
+        if answer is None or answer.coverage != "complete":
+            continue
+        all_texts = unique_texts(answer.memories)
+        memories = without_inventions(all_texts, [*related_texts, *contents])
+        kept = uncovered(contents, memories)
+        if memories and (not best.memories or len(kept) < len(best.kept)):
+            best = Reconstruction(memories, kept)
+        if memories and not kept and memories == all_texts:
+            break
+    return best
 
 
-def updated_core(model: StructuredModel, *, core: str, memories: list[str]) -> str | None:
+def updated_core(
+    model: StructuredModel, *, core: str, memories: list[str], deadline: Deadline | None = None
+) -> str | None:
     """Return the whole new core, or None when nothing changes."""
-    answer = ask(model, prompts.core_prompt(core=core, memories=memories), CoreUpdateResponse)
+    prompt = prompts.core_prompt(core=core, memories=memories)
+    answer = ask(model, prompt, CoreUpdateResponse, deadline=deadline)
     if answer is None or not answer.should_update or not answer.core_markdown:
         return None
     return unescape_tags(answer.core_markdown).strip() + "\n"
 
 
-def unique_texts(texts: list[str]) -> list[str]:
+def unique_texts(texts: Sequence[str]) -> list[str]:
     """Strip the texts and drop empty and repeated ones, in their order."""
     return list(dict.fromkeys(filter(None, (unescape_tags(text).strip() for text in texts))))

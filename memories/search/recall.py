@@ -12,6 +12,7 @@ from memories.search import recall_counts, turns
 from memories.search.client_vectors import search_by_client_vectors
 from memories.search.current import put_current_first
 from memories.search.neighbors import add_neighbor_scores
+from memories.search.observed import find_by_observation
 from memories.vectors import VectorSource
 from retrieval.errors import Invalid
 from retrieval.search import MAX_HITS, Hit, Mode, Rerank, SearchRequest
@@ -79,6 +80,11 @@ def search(
     # Without the former memories some places are left for others.
     found = _describe_hits(hits[: limit if former else limit + SPARE])
     memories = put_current_first(rows, found, limit=limit, former=former)
+    # What is found by its observation alone has no relevance to compare with.
+    if not least:
+        observed = find_by_observation(namespace, query, rows, found={one.id for one in memories})
+        observed = put_current_first(rows, observed, limit=len(observed), former=former)
+        memories = [*memories[: limit - len(observed)], *observed]
     memories = _add_sources(memories) if sources else memories
     if count_recalls:
         recall_counts.count_recalls(memory.id for memory in memories)

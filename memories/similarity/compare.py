@@ -85,6 +85,8 @@ class ComparableText:
     roles: frozenset[tuple[str, str]]
     """Korean nouns with what their particle makes of them: subject, object, recipient."""
     is_passive: bool
+    has_negation: bool
+    """Whether it has any, also two that cancel out."""
 
 
 def compare(one: str, other: str, *, similarity: float, same_speaker: bool = True) -> Verdict:
@@ -172,6 +174,7 @@ def parse_text(text: str) -> ComparableText:
             (noun[1], PARTICLES[noun[2]]) for word in lower if (noun := KOREAN_NOUN.match(word))
         ),
         is_passive=bool(PASSIVE & set(lower)),
+        has_negation=bool(negations),
     )
 
 
@@ -202,13 +205,13 @@ def _have_same_names(mine: ComparableText, yours: ComparableText) -> bool:
     Names are looked up among all words: a name that begins a sentence may not be recognized as one.
     """
     return all(
-        name in words or any(_is_inflection(name, word) for word in words)
+        name in words or any(is_inflection(name, word) for word in words)
         for names, words in ((mine.names, yours.stems), (yours.names, mine.stems))
         for name in names
     )
 
 
-def _is_inflection(name: str, word: str) -> bool:
+def is_inflection(name: str, word: str) -> bool:
     """Whether two words are one name with different case endings or particles."""
     # English names have none.
     if name.isascii():

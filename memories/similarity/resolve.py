@@ -8,17 +8,32 @@ content is a batch of one.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from enum import Enum
 from uuid import UUID
 
 import numpy as np
 
 from memories.found_memory import FoundMemory
-from memories.similarity.compare import MIN_COSINE, Verdict, compare, difference, fingerprint
+from memories.similarity.compare import (
+    MIN_COSINE,
+    Verdict,
+    compare,
+    difference,
+    fingerprint,
+    overlap,
+)
 from memories.states import LinkKind
 from memories.vectors import Vectors
 
 BLOCK = 512
 """Rows of cosines in memory at once: 10,000 contents take 20 MB and not 400."""
+
+
+class Scale(Enum):
+    """Whether the thresholds of `compare` were fitted to the cosines of these vectors."""
+
+    FITTED = "fitted"
+    UNKNOWN = "unknown"
 
 
 class TooShallow(Exception):
@@ -71,10 +86,13 @@ class BatchResolver:
     k: int
     depth: int
     in_use: bool = True
+    scale: Scale = Scale.FITTED
+    replaced_ids: frozenset[UUID] = frozenset()
+    """Stored memories that leave use with the same commit, for another reason."""
 
     def __post_init__(self) -> None:
         self.resolution = BatchResolution()
-        self._replaced_ids: set[UUID] = set()
+        self._replaced_ids = set(self.replaced_ids)
         self._is_live = np.zeros(len(self.batch.texts), dtype=bool)
         self._position_of = {pk: position for position, pk in enumerate(self.batch.ids)}
         self._position_of_text: dict[tuple[str, str], int] = {}
@@ -98,8 +116,9 @@ class BatchResolver:
         speaker = self.batch.speakers[position]
         by_verdict: dict[Verdict, list[FoundMemory]] = {verdict: [] for verdict in Verdict}
         for near in nearest:
+            similarity = self._similarity(text, near)
             verdict = compare(
-                text, near.text, similarity=near.score, same_speaker=near.speaker == speaker
+                text, near.text, similarity=similarity, same_speaker=near.speaker == speaker
             )
             by_verdict[verdict].append(near)
         if by_verdict[Verdict.EXACT]:
@@ -122,6 +141,13 @@ class BatchResolver:
                     self._is_live[self._position_of[near.id]] = False
             self._is_live[position] = True
             self._position_of_text[self._words_and_speaker(position)] = position
+
+    def _similarity(self, text: str, near: FoundMemory) -> float:
+        """The cosine; on an unknown scale no more than the common words bear out: some models give
+        unrelated texts a cosine of .8."""
+        if self.scale == Scale.FITTED:
+            return near.score
+        return min(near.score, (1 + overlap(text, near.text)) / 2)
 
     def _nearest(self, position: int, cosines: Vectors | None) -> list[FoundMemory]:
         """The `k` memories nearest to a content, stored ones and those of earlier contents

@@ -2,6 +2,7 @@
 
 from retrieval.llm.allowance import AllowanceSpent
 from retrieval.llm.client import LanguageModel
+from retrieval.llm.deadline import Deadline
 from retrieval.llm.material import in_tags, split_long_text, windows_of_items
 from retrieval.llm.purpose_model import PurposeModel, get_llm
 from retrieval.llm.purposes import Purpose
@@ -10,6 +11,7 @@ from retrieval.llm.structured import AnswerFormat, InvalidAnswer, request_for
 __all__ = [
     "AllowanceSpent",
     "AnswerFormat",
+    "Deadline",
     "InvalidAnswer",
     "LanguageModel",
     "Purpose",

@@ -11,11 +11,18 @@ import openai
 from django.conf import settings
 from opentelemetry import trace
 from pydantic import BaseModel
-from tenacity import RetryCallState, Retrying, retry_if_exception, stop_after_attempt
+from tenacity import (
+    RetryCallState,
+    Retrying,
+    retry_if_exception,
+    stop_after_attempt,
+    stop_before_delay,
+)
 
 from retrieval import provider
 from retrieval.errors import LanguageModelDown
 from retrieval.llm import structured, usage
+from retrieval.llm.deadline import Deadline
 from retrieval.llm.structured import AnswerFormat, InvalidAnswer
 from retrieval.provider import OPENAI_URL, describe_error
 from retrieval.text import encodable
@@ -66,21 +73,28 @@ class LanguageModel:
         tenant: str = "",
         tries: int = TRIES,
         within: float | None = None,
+        deadline: Deadline | None = None,
     ) -> Answer:
         """Return an answer that `response_model` accepts, as a dict of its fields.
 
         Transient errors (429, 5xx, timeouts, lost connections, invalid answers) are retried, up to
-        `tries` calls of `within` (at most `LLM_TIMEOUT`) seconds; then raises `LanguageModelDown`.
+        `tries` calls of `within` (at most `LLM_TIMEOUT`) seconds and all before the `deadline`;
+        then raises `LanguageModelDown`.
         """
+        if deadline and deadline.is_over:
+            raise LanguageModelDown(f"{self.model}: no time is left.")
         # Outlives the tries: an invalid answer adds its correction for the next one.
         question = StructuredQuestion(
             system_prompt, user_prompt, response_model, purpose=purpose, tenant=tenant
         )
 
         def ask(form: AnswerFormat) -> Answer:
-            return self._call(question, form, within=within)
+            limits = [settings.LLM_TIMEOUT, within, deadline and deadline.seconds_left]
+            return self._call(question, form, within=min(filter(None, limits)))
 
         retry, stop = retry_if_exception(is_retryable), stop_after_attempt(tries)
+        if deadline:
+            stop = stop | stop_before_delay(deadline.seconds_left)
         retrying = Retrying(retry=retry, wait=retry_wait, stop=stop, reraise=True)
         try:
             return retrying(self._find_accepted_format, ask)
@@ -107,9 +121,7 @@ class LanguageModel:
             return answer
         raise AssertionError("AnswerFormat.PLAIN either answers or raises.")
 
-    def _call(
-        self, question: "StructuredQuestion", form: AnswerFormat, *, within: float | None
-    ) -> Answer:
+    def _call(self, question: "StructuredQuestion", form: AnswerFormat, *, within: float) -> Answer:
         """Call the server once and return the valid answer; the call gets a row and a span."""
         # OpenAI's reasoning models refuse `max_tokens`; most other servers know nothing else.
         limit_name = "max_completion_tokens" if self._at_openai else "max_tokens"
@@ -117,8 +129,7 @@ class LanguageModel:
         if settings.LLM_TEMPERATURE:
             options["temperature"] = float(settings.LLM_TEMPERATURE)
         options |= structured.request_for(question.response_model, form)
-        seconds = min(settings.LLM_TIMEOUT, within or settings.LLM_TIMEOUT)
-        client = self._client.with_options(timeout=provider.timeout_of(seconds))
+        client = self._client.with_options(timeout=provider.timeout_of(within))
         create: Any = client.chat.completions.create
 
         attributes = {"model": self.model, "mode": form.name.lower()}

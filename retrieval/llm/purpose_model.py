@@ -5,7 +5,7 @@ import json
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 
 from django.conf import settings
 from django.core.cache import cache
@@ -14,7 +14,9 @@ from pydantic import BaseModel
 from retrieval.errors import LanguageModelDown
 from retrieval.llm.allowance import require_allowance
 from retrieval.llm.client import TRIES, Answer, LanguageModel, NoValidAnswer
+from retrieval.llm.deadline import Deadline
 from retrieval.llm.purposes import Purpose
+from retrieval.provider import CONNECT_TIMEOUT
 
 
 def get_llm(purpose: Purpose, tenant: str = "") -> "PurposeModel | None":
@@ -48,6 +50,11 @@ class PurposeModel:
     tenant: str
     models: tuple[LanguageModel, ...]
 
+    @property
+    def is_resting(self) -> bool:
+        """Whether every model failed a short while ago: who can do without asks none of them."""
+        return all(model.is_resting for model in self.models)
+
     def generate_structured(
         self,
         system_prompt: str,
@@ -56,25 +63,31 @@ class PurposeModel:
         *,
         tries: int = TRIES,
         within: float | None = None,
+        deadline: Deadline | None = None,
         reuse: bool = False,
     ) -> Answer:
         """Return an answer that `response_model` accepts, as a dict of its fields.
 
         With `reuse`, the same question gets the answer of the last `LLM_CACHE_SECONDS` again, from
         Django's cache: for parts of long texts, which are asked about again when a later part
-        fails. `tries` and `within` are those of each model. Raises `LanguageModelDown` when all
-        models failed, `AllowanceSpent` when none may be asked.
+        fails. `tries` and `within` are those of each model, `deadline` is that of all. Raises
+        `LanguageModelDown` when all models failed, `AllowanceSpent` when none may be asked.
         """
+        ask = partial(
+            self._ask_in_turn,
+            system_prompt,
+            user_prompt,
+            response_model,
+            tries=tries,
+            within=within,
+            deadline=deadline,
+        )
         if not reuse:
-            return self._ask_in_turn(
-                system_prompt, user_prompt, response_model, tries=tries, within=within
-            )
+            return ask()
         key = self._key_of(system_prompt, user_prompt, response_model)
         kept: Answer | None = cache.get(key)
         if kept is None:
-            kept = self._ask_in_turn(
-                system_prompt, user_prompt, response_model, tries=tries, within=within
-            )
+            kept = ask()
             cache.set(key, kept, settings.LLM_CACHE_SECONDS)
         return kept
 
@@ -86,10 +99,13 @@ class PurposeModel:
         *,
         tries: int,
         within: float | None,
+        deadline: Deadline | None,
     ) -> Answer:
         failure: LanguageModelDown | None = None
         for model in self._models_to_ask():
             require_allowance(self.tenant)
+            # A model that was hardly given the time to connect has not shown that it is down.
+            is_hurried = deadline is not None and deadline.seconds_left < CONNECT_TIMEOUT
             try:
                 return model.generate_structured(
                     system_prompt,
@@ -99,11 +115,12 @@ class PurposeModel:
                     tenant=self.tenant,
                     tries=tries,
                     within=within,
+                    deadline=deadline,
                 )
             except LanguageModelDown as error:
                 failure = error
                 # A server that answered is well, even if this answer was no use.
-                if not isinstance(error, NoValidAnswer):
+                if not isinstance(error, NoValidAnswer) and not is_hurried:
                     model.rest(settings.LLM_REST)
         assert failure
         raise failure

@@ -12,7 +12,7 @@ from django.db import DatabaseError, connection
 
 from bench.labelled_sets import DATA, load_rows
 from memories import namespaces
-from memories.ingest import add
+from memories.ingest import add, rule_add
 from memories.ledger import commit
 from memories.ledger.plan import Particulars
 from memories.models import Evidence, MemoryItem, Namespace, Observation, StateChange, Succession
@@ -192,9 +192,9 @@ def test_known_memories_beyond_the_first_are_asked_for_when_many_are_replaced(
         "Salted eel soup is what Mira likes.",
     ]
     depths: list[int] = []
-    read_nearest: Callable[..., object] = add.nearest_memories
+    read_nearest: Callable[..., object] = rule_add.nearest_memories
     monkeypatch.setattr(
-        add,
+        rule_add,
         "nearest_memories",
         lambda *all, k, **more: depths.append(k) or read_nearest(*all, k=k, **more),
     )

@@ -247,13 +247,15 @@ def test_a_weak_reconstruction_is_refined_once(tmp_path: Path, weak: dict[str, A
     assert new_contents(second) == ["a"]
 
 
-def test_still_weak_means_the_contents_as_they_came_and_nothing_superseded(tmp_path: Path) -> None:
+def test_still_weak_means_the_contents_by_rules_and_nothing_superseded(tmp_path: Path) -> None:
     memory = opened(tmp_path)
     memory.add(["a"])
     weak = {"memories": ["b"], "coverage": "incomplete"}
     memory.llm_client = Echo(MemoryReconstructionResponse=[weak, weak])
-    memory.add(["a", "c", "c"])
-    assert [text for _id, text, _stamp in memory.records()] == ["a", "a", "c", "c"]
+    result = memory.add(["a", "c", "c"], details=True)
+    assert [text for _id, text, _stamp in memory.records()] == ["a", "c"]
+    assert (len(result.confirmed), result.superseded) == (1, [])
+    assert memory.namespace.observations.count() == 4
 
 
 @pytest.mark.parametrize(

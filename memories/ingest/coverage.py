@@ -1,0 +1,158 @@
+"""Whether the answer of a language model says what it was given, and nothing else: by names,
+numbers, negations and words. Pure computations.
+
+A text of less than three content words without name, number and negation says too little to be
+checked: it counts as covered.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from memories.similarity.compare import (
+    ComparableText,
+    fingerprint,
+    is_inflection,
+    overlap,
+    parse_text,
+    spelling_match,
+)
+from retrieval.text import split_sentences
+
+MIN_WORDS = 3
+"""Content words from which a text without name, number and negation is a statement."""
+COVERED_SHARE = 0.5
+"""Share of the words of a sentence that the answer has to have."""
+SUPPORTED_SHARE = 0.2
+"""Share of the words of an answer that the input has to have. Less than the other one: an answer in
+other words is no invention."""
+ABOUT_FROM = 0.5
+"""`overlap` from which a text is about the same thing as another, so that it may replace it."""
+EVIDENCE_FROM = 0.3
+"""`overlap` from which a text counts as evidence of another."""
+
+
+@dataclass(frozen=True)
+class TextParts:
+    """The sentences of some texts, and what occurs in any of them."""
+
+    texts: Sequence[str]
+
+    @cached_property
+    def fingerprints(self) -> frozenset[str]:
+        return frozenset(map(fingerprint, self.texts))
+
+    @cached_property
+    def sentences(self) -> list[ComparableText]:
+        return [parse_text(one) for text in self.texts for one in sentences_of(text)]
+
+    @cached_property
+    def words(self) -> frozenset[str]:
+        return frozenset().union(*(one.words for one in self.sentences))
+
+    @cached_property
+    def stems(self) -> frozenset[str]:
+        return frozenset().union(*(one.stems for one in self.sentences))
+
+    @cached_property
+    def numbers(self) -> frozenset[str]:
+        return frozenset().union(*(numbers_of(one) for one in self.sentences))
+
+    def has_numbers_and_names_of(self, part: ComparableText) -> bool:
+        return numbers_of(part) <= self.numbers and all(map(self.has_name, part.names))
+
+    def has_name(self, name: str) -> bool:
+        return name in self.stems or any(is_inflection(name, stem) for stem in self.stems)
+
+    def share_of_words(self, part: ComparableText) -> float:
+        """Return how many of the words of `part` are here, from 0 to 1; 1 if it has none."""
+        found = sum(spelling_match(word, self.words) for word in part.words)
+        return found / len(part.words) if part.words else 1.0
+
+    def agrees_in_negation(self, part: ComparableText) -> bool:
+        """Whether the sentences nearest to `part` deny something if it does, and nothing else."""
+        shared = [len(one.words & part.words) for one in self.sentences]
+        if not any(shared):
+            return not part.has_negation
+        nearest = (one for one, n in zip(self.sentences, shared, strict=True) if n == max(shared))
+        return any(one.has_negation == part.has_negation for one in nearest)
+
+
+def uncovered(texts: Sequence[str], answer: Sequence[str]) -> list[int]:
+    """Return the positions of the texts of which the answer leaves out a name, a number, a negation
+    or most of the words."""
+    parts = TextParts(answer)
+    return [position for position, text in enumerate(texts) if not is_covered(text, parts)]
+
+
+def is_covered(text: str, answer: TextParts) -> bool:
+    if fingerprint(text) in answer.fingerprints:
+        return True
+    return all(
+        answer.has_numbers_and_names_of(part)
+        and answer.agrees_in_negation(part)
+        and answer.share_of_words(part) >= COVERED_SHARE
+        for part in map(parse_text, sentences_of(text))
+        if is_statement(part)
+    )
+
+
+def without_inventions(answer: Iterable[str], given: Sequence[str]) -> list[str]:
+    """Return the texts of the answer whose names, numbers, negations and some of whose words were
+    given."""
+    parts = TextParts(given)
+    if not any(map(is_statement, parts.sentences)):
+        return list(answer)
+    return [text for text in answer if is_supported(text, parts)]
+
+
+def is_supported(text: str, given: TextParts) -> bool:
+    return all(
+        given.has_numbers_and_names_of(part)
+        and given.agrees_in_negation(part)
+        and given.share_of_words(part) >= SUPPORTED_SHARE
+        for part in map(parse_text, sentences_of(text))
+    )
+
+
+def is_statement(part: ComparableText) -> bool:
+    has_detail = bool(part.numbers or part.names or part.has_negation)
+    return has_detail or len(part.words) >= MIN_WORDS
+
+
+def replacing(old: str, memories: Sequence[str]) -> list[int]:
+    """Return the positions of the memories that take the place of `old`: those about the same
+    thing, else all that say it together. None if they leave it out; all if it says too little to
+    be looked for."""
+    about = [
+        position
+        for position, text in enumerate(memories)
+        if overlap(old, text) >= ABOUT_FROM or is_covered(old, TextParts([text]))
+    ]
+    if about or not is_statement(parse_text(old)):
+        return about or list(range(len(memories)))
+    if not is_covered(old, TextParts(memories)):
+        return []
+    return evidence_of(old, memories) or list(range(len(memories)))
+
+
+def evidence_of(text: str, others: Sequence[str]) -> list[int]:
+    """Return the positions of those of `others` that share enough words, a number or a name with
+    `text`."""
+    own = parse_text(text)
+    positions = []
+    for position, other in enumerate(others):
+        part = parse_text(other)
+        is_related = bool(own.numbers & part.numbers or set(own.names) & part.stems)
+        if is_related or set(part.names) & own.stems or overlap(text, other) >= EVIDENCE_FROM:
+            positions.append(position)
+    return positions
+
+
+def sentences_of(text: str) -> list[str]:
+    return [sentence for sentence in split_sentences(text, at_line_breaks=True) if sentence.strip()]
+
+
+def numbers_of(part: ComparableText) -> frozenset[str]:
+    """Return the numbers without leading zeros: `05` is 5."""
+    return frozenset(number.lstrip("0") or "0" for number in part.numbers)
