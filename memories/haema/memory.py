@@ -25,7 +25,8 @@ from memories.curation import lifecycle
 from memories.found_memory import FoundMemory
 from memories.haema import folder_import, standalone
 from memories.ingest import add
-from memories.ingest.add import AddResult, Models, site_model
+from memories.ingest.add import site_model
+from memories.ingest.model_add import AddResult, Models
 from memories.ledger.client_vectors import embed_missing
 from memories.ledger.plan import Particulars
 from memories.search import recall

@@ -12,7 +12,8 @@ from uuid import UUID
 from django.db.models import F, Q, QuerySet
 from django.utils import timezone
 
-from memories.ingest.add import Models, site_models
+from memories.ingest.add import site_models
+from memories.ingest.model_add import Models
 from memories.ledger.commit import commit, namespace_transaction
 from memories.ledger.plan import NewMemory, Particulars, Plan
 from memories.ledger.rows import evidence_of

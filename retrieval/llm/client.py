@@ -1,6 +1,7 @@
 """Client of one language model: structured answers from any OpenAI-compatible server."""
 
 import json
+import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -92,9 +93,9 @@ class LanguageModel:
             limits = [settings.LLM_TIMEOUT, within, deadline and deadline.seconds_left]
             return self._call(question, form, within=min(filter(None, limits)))
 
-        retry, stop = retry_if_exception(is_retryable), stop_after_attempt(tries)
-        if deadline:
-            stop = stop | stop_before_delay(deadline.seconds_left)
+        retry = retry_if_exception(is_retryable)
+        longest = deadline.seconds_left if deadline else math.inf
+        stop = stop_after_attempt(tries) | stop_before_delay(longest)
         retrying = Retrying(retry=retry, wait=retry_wait, stop=stop, reraise=True)
         try:
             return retrying(self._find_accepted_format, ask)

@@ -21,7 +21,7 @@ FIRST_OF_THE_LAST = 'INSERT INTO "memories_insightsource"'
 
 def main(database: str, pk: str, seconds: float, stop: str) -> None:
     reflection = connected(database, pk)
-    from memories.ingest.add import Models
+    from memories.ingest.model_add import Models
     from memories.reflection import run_reflection
 
     say("ready")

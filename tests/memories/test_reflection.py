@@ -20,7 +20,7 @@ from memories.buckets.events import MemoryEvent
 from memories.buckets.write_pipeline import OpenGate, WritePipeline
 from memories.curation import lifecycle
 from memories.erasure import deletion
-from memories.ingest.add import Models
+from memories.ingest.model_add import Models
 from memories.ledger.commit import change_state
 from memories.models import Insight, MemoryItem, Namespace, Reflection, Trigger
 from memories.reflection import (
