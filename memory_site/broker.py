@@ -18,6 +18,33 @@ CONNECTION_FIELDS = ("host", "port", "user", "password", "dbname")
 VISIBILITY_SECONDS = 15 * 60
 
 
+# Of a broker that accepts a connection and then says nothing.
+ANSWER_SECONDS, CONNECT_SECONDS = 5, 2
+REDIS_OPTIONS = {
+    "visibility_timeout": VISIBILITY_SECONDS,
+    "socket_timeout": ANSWER_SECONDS,
+    "socket_connect_timeout": CONNECT_SECONDS,
+    "socket_keepalive": True,
+}
+AMQP_OPTIONS = {
+    "read_timeout": ANSWER_SECONDS,
+    "write_timeout": ANSWER_SECONDS,
+    "confirm_publish": True,  # else a message to a server that hangs counts as sent
+}
+SERVER_OPTIONS: dict[str, dict[str, Any]] = {
+    "redis": REDIS_OPTIONS,
+    "rediss": REDIS_OPTIONS,
+    "amqp": AMQP_OPTIONS,
+    "amqps": AMQP_OPTIONS,
+}
+"""Options of the transport by the scheme of CELERY_BROKER_URL: the brokers that are tested."""
+
+
+def broker_scheme() -> str:
+    address: str = settings.CELERY_BROKER_URL
+    return address.partition("://")[0].lower()
+
+
 def conninfo() -> str:
     """The libpq connection string of the default database (its test database while tests run)."""
     parameters = connection.get_connection_params()
@@ -30,7 +57,8 @@ def celery_defaults() -> dict[str, Any]:
     """Return Celery's configuration beyond the CELERY_* settings. Called when the configuration is
     first read."""
     if settings.CELERY_BROKER_URL:
-        return {"broker_url": settings.CELERY_BROKER_URL}
+        options = SERVER_OPTIONS.get(broker_scheme(), {})
+        return {"broker_url": settings.CELERY_BROKER_URL, "broker_transport_options": options}
     return {
         # kombu warns of an empty host; the transport uses conn_string alone
         "broker_url": "pgmq://localhost",
@@ -38,7 +66,7 @@ def celery_defaults() -> dict[str, Any]:
             "conn_string": conninfo(),
             "init_extension": False,
             "visibility_timeout": VISIBILITY_SECONDS,
-            "wait_time_seconds": 2,
+            "wait_time_seconds": 1,  # a worker that shall end waits for it
             "poll_interval_ms": 100,
             "polling_interval": 0.1,
             "pool_size": 4,

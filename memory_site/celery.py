@@ -3,7 +3,7 @@
 import os
 
 from celery import Celery
-from celery.signals import worker_ready
+from celery.signals import worker_ready, worker_shutting_down
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "memory_site.settings")
 
@@ -15,7 +15,7 @@ def _broker() -> dict[str, object]:
     return celery_defaults()
 
 
-app = Celery("memory37")
+app = Celery("memory37", task_cls="memory_site.task_breaker:GuardedTask")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.add_defaults(_broker)
 app.autodiscover_tasks()
@@ -29,7 +29,7 @@ def sweep_at_start(**_signal: object) -> None:
 
 
 def announce_worker(**_signal: object) -> None:
-    from memory_site.worker_presence import announce_worker
+    from memory_site.presence import announce_worker
 
     announce_worker()
 
@@ -43,5 +43,12 @@ def deliver_to_webhooks(**_signal: object) -> None:
     start_couriers()
 
 
+def end_long_work(**_signal: object) -> None:
+    from retrieval.indexing import request_stop
+
+    request_stop()
+
+
 worker_ready.connect(announce_worker)
 worker_ready.connect(deliver_to_webhooks)
+worker_shutting_down.connect(end_long_work)

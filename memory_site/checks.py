@@ -1,14 +1,22 @@
 """System checks of hosts and database, each with an id and a hint that says what to do."""
 
 from collections.abc import Sequence
+from importlib.util import find_spec
 from typing import Any
 
 from django.conf import settings
 from django.core.checks import CheckMessage, Error, Tags, Warning, register
 from django.db import DatabaseError, connections
 
+from memory_site.broker import SERVER_OPTIONS, broker_scheme
+from memory_site.migration_state import migration_state
+from memory_site.version import VERSION
 from worlds.webhooks.addresses import parse_networks
 
+REDIS = ("redis", "Run pip install -r requirements-redis.txt (or memory37[redis]).")
+RABBITMQ = ("amqp", "Run pip install -r requirements-rabbitmq.txt (or memory37[rabbitmq]).")
+BROKER_PACKAGES = {"redis": REDIS, "rediss": REDIS, "amqp": RABBITMQ, "amqps": RABBITMQ}
+"""By scheme: the package of the client and how it is installed."""
 OLDEST_POSTGRES = 150_000
 OLDEST_PGVECTOR = (0, 8)
 SELECT_VERSIONS = """
@@ -36,6 +44,22 @@ def webhook_networks_are_sound(**_kwargs: Any) -> list[CheckMessage]:
             problem = f"WEBHOOK_PRIVATE_ADDRESSES has no address or network: {error}."
             hint = "Separate networks by commas: WEBHOOK_PRIVATE_ADDRESSES=10.0.0.0/8,127.0.0.1"
             return [Error(problem, hint=hint, id="memory37.E005")]
+    return []
+
+
+@register()
+def broker_is_installed(**_kwargs: Any) -> list[CheckMessage]:
+    scheme = broker_scheme()
+    if not settings.CELERY_BROKER_URL:
+        return []
+    if scheme not in SERVER_OPTIONS:
+        problem = f"CELERY_BROKER_URL names a broker that is not supported: {scheme}://"
+        hint = "Use redis://, amqp:// (RabbitMQ), or leave it empty for the one in the database."
+        return [Error(problem, hint=hint, id="memory37.E006")]
+    package, hint = BROKER_PACKAGES[scheme]
+    if find_spec(package) is None:
+        problem = f"The broker of CELERY_BROKER_URL needs the package {package}."
+        return [Error(problem, hint=hint, id="memory37.E007")]
     return []
 
 
@@ -72,4 +96,17 @@ def check_database(alias: str) -> list[CheckMessage]:
         problem = f"pgvector {pgvector} is too old: filtered vector search would miss rows."
         hint = "Install pgvector 0.8 or newer and run ALTER EXTENSION vector UPDATE."
         messages.append(Error(problem, hint=hint, id="memory37.E004"))
-    return messages
+    return messages + check_that_code_is_not_older()
+
+
+def check_that_code_is_not_older() -> list[CheckMessage]:
+    """Run by `migrate` too, which would otherwise say that nothing is to be done."""
+    if not (newer := migration_state().newer):
+        return []
+    some = ", ".join(newer[:3]) + (" …" if len(newer) > 3 else "")
+    problem = f"The database was migrated by a newer version than this one ({VERSION}): {some}."
+    hint = (
+        "Install that version again, or restore the backup made before the upgrade "
+        "(docs/upgrading.md). This version would not know what its columns mean."
+    )
+    return [Error(problem, hint=hint, id="memory37.E008")]

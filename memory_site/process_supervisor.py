@@ -1,21 +1,35 @@
-"""The processes of `manage.py up` (web, worker, beat) under one command, with prefixed logs."""
+"""The processes of `manage.py up` (web, worker, beat) under one command, with prefixed logs.
+
+A process that ends is started again, after a longer wait each time; the others go on.
+"""
 
 import os
+import signal
 import socket
 import sys
+import threading
+from collections.abc import Iterable
 from contextlib import closing
+from datetime import datetime
+from time import monotonic, sleep
+from typing import TextIO
 
-from honcho import manager as honcho
-from honcho.manager import Manager
-from honcho.printer import Printer
+from memory_site.supervised_process import SupervisedProcess
 
 PYTHON = sys.executable
-CELERY = f"{PYTHON} -m celery --quiet -A memory_site"
-
-# Seconds until a process that ignores SIGTERM is killed; honcho has no argument for it. An idle
-# worker stops in four seconds, a busy one finishes its batch first, so honcho's default of five
-# killed some.
-honcho.KILL_WAIT = 30
+CELERY = (PYTHON, "-m", "celery", "--quiet", "-A")
+WORKER_OPTIONS = (
+    # Threads, not processes: each process would load the embedding model again.
+    *("worker", "--pool", "threads", "--concurrency", "2", "--loglevel", "WARNING"),
+    *("--hostname", "memory37@localhost"),
+    *("--without-gossip", "--without-mingle", "--without-heartbeat"),
+)
+WEB_OPTIONS = ("--no-access-log", "--log-level", "warning", "--timeout-keep-alive", "75")
+LOOK_EVERY_SECONDS = 0.2
+STOP_SECONDS = 3.5
+"""Until a process that does not end is killed: what it was doing is rows that the next one finds.
+The web process ends its streams after three."""
+COLOURS = {"web": 36, "worker": 33, "beat": 32, "about": 35, "up": 31}
 
 
 def free_port(first_choice: int) -> int:
@@ -31,31 +45,70 @@ def free_port(first_choice: int) -> int:
     raise OSError("no free port on 127.0.0.1")
 
 
-def process_commands(host: str, port: int) -> dict[str, str]:
-    """Return the command line of each process by its name."""
-    # The worker runs threads, not processes: each process would load the embedding model again.
+def process_commands(host: str, port: int) -> dict[str, tuple[str, ...]]:
+    """Return the command of each process by its name."""
+    address = ("--host", host, "--port", str(port), "--timeout-graceful-shutdown", "3")
+    web = (PYTHON, "-m", "uvicorn", "memory_site.asgi:application", *address, *WEB_OPTIONS)
     return {
-        "web": f"{PYTHON} -m uvicorn memory_site.asgi:application --host {host} --port {port} "
-        "--no-access-log --log-level warning --timeout-keep-alive 75 --timeout-graceful-shutdown 3",
-        "worker": f"{CELERY} worker --pool threads --concurrency 2 --loglevel WARNING "
-        "--hostname memory37@localhost --without-gossip --without-mingle --without-heartbeat",
-        "beat": f"{CELERY} beat --loglevel WARNING",
-        "about": f"{PYTHON} -m memory_site up --watch http://{host}:{port}",
+        "web": web,
+        "worker": (*CELERY, "memory_site", *WORKER_OPTIONS),
+        "beat": (*CELERY, "memory_site.beat", "beat", "--loglevel", "WARNING"),
+        "about": (PYTHON, "-m", "memory_site", "up", "--watch", f"http://{host}:{port}"),
     }
 
 
 def run_processes(host: str, port: int) -> int:
-    """Run all processes until Ctrl-C or until one of them ends; return the exit code."""
-    printer = Printer(sys.stdout)
-    manager = Manager(printer)
-    for name, command in process_commands(host, port).items():
-        # Celery warns at every start when it runs as root, which is normal in a container.
-        manager.add_process(name, f"exec {command}", env={**os.environ, "PYTHONWARNINGS": "ignore"})
+    """Run all processes until Ctrl-C or SIGTERM; return the exit code."""
+    log = PrefixedLog(sys.stdout)
+    processes = [
+        SupervisedProcess(name, command, log.write_line, may_end=name == "about")
+        for name, command in process_commands(host, port).items()
+    ]
+    supervise(processes, log.stop)
+    return 0
+
+
+def supervise(processes: Iterable[SupervisedProcess], stop: threading.Event) -> None:
+    """Keep `processes` running until SIGINT, SIGTERM or `stop`; then end all of them."""
+    processes = list(processes)
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, lambda *_frame: stop.set())
     try:
-        manager.loop()
-    except BrokenPipeError:
-        # Nobody reads the log any more: stop, instead of waiting for the children forever.
-        printer.output = sys.stdout = open(os.devnull, "w")  # noqa: SIM115 - open until exit
-        manager.terminate()
-    # 130 and 143: Ctrl-C and SIGTERM, the normal ways to end this command.
-    return 0 if manager.returncode in (130, 143, None) else manager.returncode
+        while not stop.wait(LOOK_EVERY_SECONDS):
+            for process in processes:
+                process.keep_running()
+    finally:
+        end_processes(processes)
+
+
+def end_processes(processes: list[SupervisedProcess]) -> None:
+    """Ask all to end, and kill those that still run after `STOP_SECONDS`."""
+    for process in processes:
+        process.terminate()
+    deadline = monotonic() + STOP_SECONDS
+    while any(process.is_running() for process in processes) and monotonic() < deadline:
+        sleep(0.05)
+    for process in processes:
+        if process.is_running():
+            process.kill()
+
+
+class PrefixedLog:
+    """Writes the lines of all processes with time and name. `stop` is set when nobody reads them
+    any more."""
+
+    def __init__(self, output: TextIO) -> None:
+        self.output, self.stop = output, threading.Event()
+        self._lock = threading.Lock()
+        self._width = max(map(len, COLOURS))
+
+    def write_line(self, name: str, line: str) -> None:
+        prefix = f"{datetime.now():%H:%M:%S} {name:{self._width}} | "
+        if self.output.isatty() and name in COLOURS:
+            prefix = f"\033[0m\033[{COLOURS[name]}m{prefix}\033[0m"
+        with self._lock:
+            try:
+                print(prefix + line, file=self.output, flush=True)
+            except BrokenPipeError:
+                self.output = open(os.devnull, "w")  # noqa: SIM115 - open until exit
+                self.stop.set()

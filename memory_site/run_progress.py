@@ -10,7 +10,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
 from episodes.report_models import SessionReport
-from memory_site.worker_presence import is_worker_running
+from memory_site.presence import is_worker_running
 from worlds.archive_run import ArchiveRun
 from worlds.models import ImportRun
 

@@ -1,7 +1,7 @@
 """Embedding and counting after a write: a task soon after it, and a sweep that misses nothing."""
 
 import logging
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from celery import shared_task
 from django.db import transaction
@@ -20,13 +20,17 @@ from retrieval.indexing.model_switch import (
     stage_vectors,
     swap_vectors,
 )
+from retrieval.indexing.stop_request import is_stop_requested
 from retrieval.indexing.stored_words import is_outdated, renew_words
 from retrieval.indexing.upkeep import index_vectors, recount_changed, recount_outdated
+from retrieval.models import Passage
 
 logger = logging.getLogger(__name__)
 
 SWITCH_WINDOW = timedelta(hours=1)
 """How long a process may go on writing vectors of a model that was replaced."""
+_search_all_at: dict[str, datetime] = {}
+"""By domain, when all rows are searched next."""
 WORDS_LIMIT = 5_000
 """Passages whose words one task renews."""
 TASK_LIMIT = 512
@@ -48,7 +52,7 @@ def embed(domain: str) -> int:
     except EmbedderDown as problem:
         logger.warning("%s: not embedded now, the sweep tries again: %s", domain, problem)
         return 0
-    if store_count == TASK_LIMIT:
+    if store_count == TASK_LIMIT and not is_stop_requested():
         embed.delay(domain)
     return store_count
 
@@ -62,11 +66,21 @@ def sweep() -> dict[str, int]:
         counts[model.search_config.domain] = embed(model.search_config.domain)
         index_vectors(model)
         record_serving_model(model)
-        mark_late_stale(model, since=timezone.now() - SWITCH_WINDOW)
+        mark_late_stale(model, since=begin_of_search(model))
     switch_vectors.delay()
     if any(map(is_outdated, passage_models())):
         update_words.delay()
     return counts
+
+
+def begin_of_search(model: type[Passage]) -> datetime | None:
+    """Return since when written rows are searched for vectors of another model. Once a day and at
+    the first sweep of a process it is None: all of them, because no index helps."""
+    domain, now = model.search_config.domain, timezone.now()
+    if now < _search_all_at.get(domain, now):
+        return now - SWITCH_WINDOW
+    _search_all_at[domain] = now + timedelta(days=1)
+    return None
 
 
 @shared_task

@@ -84,6 +84,12 @@ class Neo4j:
         self._submit(self._verify(), settings.NEO4J_TIMEOUT * WRITE_TIMEOUT_FACTOR).result()
         self._submit(run_statement(), None).result()
 
+    def probe(self) -> None:
+        """Raise unless the server answers within the time of a read."""
+        if self.is_backing_off:
+            raise TimeoutError("Neo4j did not answer a moment ago")
+        self._submit(self._verify(), settings.NEO4J_TIMEOUT * SHARE_OF_READ).result()
+
     def close(self) -> None:
         if self._driver:
             self._submit(self._driver.close(), 10.0).result()

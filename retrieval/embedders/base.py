@@ -26,6 +26,8 @@ class Embedder(Protocol):
     call them with a lock held.
 
     They raise `EmbedderDown` when the model cannot be reached or its answer is invalid.
+
+    An embedder may have `texts_per_call`: how many texts the worker gives it at once.
     """
 
     @property

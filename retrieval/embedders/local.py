@@ -94,6 +94,7 @@ def load_means() -> dict[str, Vectors]:
 class LocalEmbedder:
     name = "bge-small-en+use-multilingual-v3+e5-small@1280"
     dims = BGE_DIMS + USE_DIMS + E5_DIMS
+    texts_per_call = 8
 
     def __init__(self, dims: int = 0) -> None:
         """`dims` is ignored: the model has a fixed width."""

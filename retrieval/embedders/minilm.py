@@ -46,6 +46,7 @@ class MiniLMEmbedder:
 
     name = "minilm-l6-v2+use-multilingual-v3@896"
     dims = MINILM_DIMS + USE_DIMS
+    texts_per_call = 8
 
     def __init__(self, dims: int = 0) -> None:
         """`dims` is ignored: the model has a fixed width."""

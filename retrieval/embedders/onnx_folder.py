@@ -94,6 +94,8 @@ class ModelFolder:
 
 
 class OnnxFolderEmbedder:
+    texts_per_call = 8
+
     def __init__(self, dims: int = 0) -> None:  # noqa: ARG002 - what each embedder is made with
         self._folder = ModelFolder(Path(settings.EMBEDDING_MODEL))
         self._encoder = LoadOnce(self._folder.load)

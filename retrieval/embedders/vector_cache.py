@@ -128,6 +128,7 @@ class CachedEmbedder:
         self.inner = inner
         self.name = inner.name
         self.dims = inner.dims
+        self.texts_per_call: int = getattr(inner, "texts_per_call", 64)
 
     def embed_query(self, texts: list[str]) -> Vectors:
         return self._embed_cached(texts, _queries, self.inner.embed_query)

@@ -14,6 +14,7 @@ from retrieval.indexing.normalize import (
     normalize_srd,
 )
 from retrieval.indexing.statistics import count_words, forget_scope
+from retrieval.indexing.stop_request import request_stop
 from retrieval.indexing.stored_words import count_renewed
 from retrieval.indexing.upkeep import index_vectors
 
@@ -35,4 +36,5 @@ __all__ = [
     "normalize_episode",
     "normalize_lore",
     "normalize_srd",
+    "request_stop",
 ]

@@ -5,6 +5,7 @@ The rows themselves are the queue (`embedded_rev < rev`), so a lost message lose
 rows of a killed worker are claimed again when their lease expires.
 """
 
+import logging
 from collections.abc import Callable, Sequence
 from datetime import timedelta
 from typing import Any
@@ -14,15 +15,24 @@ from django.db.models import F, QuerySet
 from pgvector import HalfVector
 
 from retrieval.embedders import Embedder, Vectors, get_embedder
-from retrieval.embedders.vector_cache import SHIPPED
 from retrieval.errors import EmbedderDown
-from retrieval.models import Passage
+from retrieval.indexing.stop_request import is_stop_requested
+from retrieval.models import Passage, ServingModel
+
+logger = logging.getLogger(__name__)
 
 BATCH = 64
-LEASE = timedelta(minutes=10)
+"""Passages of one call, unless the embedder names another number: a local one takes seconds for a
+few, and a worker that shall end waits for its call."""
+LEASE = timedelta(minutes=3)
+"""Longer than any call; a hosted embedder gives up after two minutes."""
 PARKED_AFTER = 8
 """Tries. A parked passage is tried again when its text changes or by `reindex`."""
 FIRST_WAIT = timedelta(seconds=5)
+OTHER_MODEL = (
+    "the vectors in use are of another model; if the settings are the new ones, run "
+    "manage.py switch_model, else restart this process with the new ones"
+)
 
 CLAIM = """
 UPDATE {table} SET embed_after = now() + %(lease)s, embed_tries = embed_tries + 1
@@ -41,12 +51,6 @@ SET embedding = made.vector::halfvec, embedding_model = %(model)s, embedded_rev 
   embed_after = NULL, embed_tries = 0, embed_error = ''
 FROM unnest(%(ids)s::uuid[], %(revs)s::int[], %(vectors)s::text[]) AS made (id, rev, vector)
 WHERE passage.id = made.id AND passage.rev = made.rev
-  -- not by a process that does not know yet that all vectors were replaced
-  AND NOT EXISTS (
-    SELECT FROM retrieval_servingmodel AS in_use
-    WHERE in_use.domain = %(domain)s AND in_use.model <> %(model)s
-      AND in_use.model = ANY(%(shipped)s)
-  )
 """
 
 RELEASE = """
@@ -80,9 +84,14 @@ def embed_pending(
     and their tries not counted. Never call it inside a transaction.
     """
     model_embedder = embedder or get_embedder(model.search_config.domain)
+    if not is_in_use(model, model_embedder.name):
+        domain = model.search_config.domain
+        logger.warning("%s: not embedded by %s: %s", domain, model_embedder.name, OTHER_MODEL)
+        return 0
     store_count = claim_count = 0
-    while limit is None or claim_count < limit:
-        batch = claim_batch(model, BATCH if limit is None else min(BATCH, limit - claim_count))
+    size = batch_size(model_embedder)
+    while (limit is None or claim_count < limit) and not is_stop_requested():
+        batch = claim_batch(model, size if limit is None else min(size, limit - claim_count))
         if not batch:
             break
         claim_count += len(batch)
@@ -130,13 +139,33 @@ def claim_batch(model: type[Passage], limit: int) -> list[Passage]:
 
 
 def store_batch(model: type[Passage], batch: Sequence[Passage], vectors: Vectors, name: str) -> int:
+    """Store the vectors of rows with the same text as when they were claimed; none when all vectors
+    were replaced by those of another model meanwhile. Return the number of stored ones."""
     texts = [HalfVector(vector).to_text() for vector in vectors]
     values: dict[str, Any] = {"ids": [row.id for row in batch], "vectors": texts}
     values |= {"revs": [row.rev for row in batch], "model": name}
-    values |= {"domain": model.search_config.domain, "shipped": list(SHIPPED)}
     with transaction.atomic(), connections["default"].cursor() as cursor:
-        cursor.execute(for_table(model, STORE), values)
-        return int(cursor.rowcount)
+        # Locked first and in a statement of its own: one statement would wait for the swap of the
+        # vectors at the rows, and then still see the former model in its snapshot.
+        if is_in_use(model, name, lock=True):
+            cursor.execute(for_table(model, STORE), values)
+            return int(cursor.rowcount)
+    release_batch(model, batch, OTHER_MODEL, forgiven=1)
+    return 0
+
+
+def is_in_use(model: type[Passage], name: str, *, lock: bool = False) -> bool:
+    """Whether the vectors of `model` are those of the embedder `name`, or of no recorded one yet.
+    `lock` keeps them from being replaced until the transaction ends."""
+    rows = ServingModel.objects.filter(domain=model.search_config.domain)
+    if lock:
+        rows = rows.select_for_update(no_key=True)
+    return rows.values_list("model", flat=True).first() in (None, name)
+
+
+def batch_size(embedder: Embedder) -> int:
+    """Return the number of passages of one call: `texts_per_call` of the embedder, if it has it."""
+    return getattr(embedder, "texts_per_call", BATCH)
 
 
 def release_batch(

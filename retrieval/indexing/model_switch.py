@@ -20,9 +20,10 @@ from django.db.models import Exists, F, OuterRef, QuerySet
 from retrieval.embedders import Embedder, get_configured_embedder, get_embedder
 from retrieval.embedders.vector_cache import SHIPPED
 from retrieval.indexing import passage_indexes
+from retrieval.indexing.embed import batch_size
+from retrieval.indexing.stop_request import is_stop_requested
 from retrieval.models import Passage, ServingModel, StagedVector
 
-BATCH = 64
 SAMPLE = 1_000
 """Rows that tell which model an installation uses."""
 
@@ -51,7 +52,8 @@ def record_serving_model(model: type[Passage]) -> None:
 def is_switch_due(model: type[Passage]) -> bool:
     """Whether this process searches `model` by another embedder than the settings name."""
     domain = model.search_config.domain
-    return get_embedder(domain).name != get_configured_embedder(domain).name
+    configured = get_configured_embedder(domain).name
+    return configured in SHIPPED and get_embedder(domain).name != configured
 
 
 def foreign_passages(model: type[Passage], embedder: Embedder) -> "QuerySet[Any]":
@@ -81,7 +83,7 @@ def stage_vectors(
     key = {"domain": model.search_config.domain, "model": embedder.name}
     unique_fields, update_fields = ["domain", "model", "passage_id"], ["rev", "vector"]
     pending = passages_to_stage(model, embedder).only("id", "rev", "text", "context")
-    while rows := list(pending[:BATCH]):
+    while not is_stop_requested() and (rows := list(pending[: batch_size(embedder)])):
         vectors = embedder.embed_document([row.indexed_text for row in rows])
         new_rows = [
             StagedVector(**key, passage_id=row.pk, rev=row.rev, vector=vector)
@@ -106,7 +108,11 @@ def swap_vectors(model: type[Passage], embedder: Embedder) -> int:
     since staging is embedded by the sweep."""
     values = {"domain": model.search_config.domain, "model": embedder.name}
     connection = connections["default"]
+    record_serving_model(model)  # so that there is a row to lock
     with transaction.atomic(), connection.cursor() as cursor:
+        # Who stores vectors locks this row too: those of the former model are stored before the
+        # statement that replaces them, or not at all.
+        ServingModel.objects.select_for_update().filter(domain=values["domain"]).first()
         cursor.execute(SWAP.format(table=connection.ops.quote_name(model._meta.db_table)), values)
         swap_count = int(cursor.rowcount)
         mark_foreign_stale(model, embedder)
@@ -122,13 +128,15 @@ def swap_vectors(model: type[Passage], embedder: Embedder) -> int:
     return swap_count
 
 
-def mark_late_stale(model: type[Passage], since: datetime) -> int:
-    """Mark rows stale that were written `since` with vectors of the model before the one in use, by
-    a process that did not know of the switch yet; return their number."""
-    in_use = get_embedder(model.search_config.domain)
-    if in_use.name not in SHIPPED:
+def mark_late_stale(model: type[Passage], *, since: datetime | None = None) -> int:
+    """Mark rows stale that were written `since`, or ever, with vectors of another model than the
+    one in use (earlier versions stored some after a switch); return their number. Does nothing in a
+    process that cannot run the model in use: it could not embed them."""
+    embedder = get_embedder(model.search_config.domain)
+    if not ServingModel.objects.filter(pk=model.search_config.domain, model=embedder.name).exists():
         return 0
-    rows = foreign_passages(model, in_use).filter(updated_at__gt=since)
+    rows = foreign_passages(model, embedder)
+    rows = rows.filter(updated_at__gt=since) if since else rows
     return rows.update(embedded_rev=0, embed_tries=0, embed_after=None)
 
 

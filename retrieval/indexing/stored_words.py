@@ -16,6 +16,7 @@ from django.db import connections, transaction
 
 from retrieval.indexing.install import WORDS
 from retrieval.indexing.statistics import count_words
+from retrieval.indexing.stop_request import is_stop_requested
 from retrieval.models import Passage, UpgradeStep
 from retrieval.search.compiled_rows import clear_row_estimates
 
@@ -67,7 +68,7 @@ def renew_words(model: type[Passage], *, limit: int) -> int:
         # Another upgrade came before this one was finished: begin again.
         step.next_version, step.position, step.changed = version, None, 0
     count = 0
-    while count < limit:
+    while count < limit and not is_stop_requested():
         with transaction.atomic():
             ids, stale = next_rows(model, after=step.position or FIRST)
             if ids:

@@ -19,7 +19,7 @@ from art.models import Picture
 from art.pictures import file_names
 from knowledge.graph.models import GraphEdge, GraphNode
 from knowledge.models import Lore, LorePassage
-from memory_site.worker_presence import is_worker_running
+from memory_site.presence import is_worker_running
 from npcs.models import NPC
 from tests.art.image_samples import image_bytes
 from tests.browser.conftest import PATIENCE, sign_in

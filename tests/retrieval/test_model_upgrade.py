@@ -45,7 +45,6 @@ def _upgraded(transactional_db: None, settings: Any, monkeypatch: Any) -> Iterat
     here = f"{__name__}."
     shipped = {each.name: here + each.__name__ for each in (FormerEmbedder, CurrentEmbedder)}
     monkeypatch.setattr(vector_cache, "SHIPPED", shipped)
-    monkeypatch.setattr("retrieval.indexing.embed.SHIPPED", shipped)
     monkeypatch.setattr("retrieval.indexing.model_switch.SHIPPED", shipped)
     monkeypatch.setattr(tasks, "passage_models", lambda: [BenchPassage])
     settings.EMBEDDER = here + "FormerEmbedder"

@@ -85,8 +85,6 @@ class Command(BaseCommand):
         self.stdout.write(_about(site))
         for line in chain(words_progress(), embedding_progress()):
             self.stdout.write(line)
-        while True:  # honcho ends everything when one process ends
-            time.sleep(3600)
 
 
 def _answers(site: str) -> bool:

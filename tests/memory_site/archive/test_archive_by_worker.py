@@ -8,7 +8,7 @@ from django.conf import settings
 from django.urls import reverse
 
 from knowledge.models import Lore
-from memory_site.worker_presence import is_worker_running
+from memory_site.presence import is_worker_running
 from tests.memory_site.archive.test_export_pages import member, press_archive, upload
 from tests.memory_site.test_worker import wait_for, worker
 from worlds.archive_run import ArchiveRun
