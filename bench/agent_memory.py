@@ -37,9 +37,9 @@ from bench.abstention import (  # noqa: E402
 from bench.labelled_sets import DATA, load_rows  # noqa: E402
 from bench.scratch import connect  # noqa: E402
 from memories.buckets.abstention import thresholds  # noqa: E402
-from memories.buckets.cues import LabelScores, load_cues  # noqa: E402
 from memories.buckets.intent_model import EXAMPLES_FILE, IntentExamples  # noqa: E402
 from memories.buckets.intents import QueryClassifier  # noqa: E402
+from memories.classification.cues import LabelScores, load_cues  # noqa: E402
 from retrieval.embedders import get_embedder  # noqa: E402
 
 AUTHORS = {

@@ -1,19 +1,17 @@
 """The bucket and the importance of an event: by rules (fast), by a language model, or by both."""
 
 import logging
-import re
 from dataclasses import dataclass, field
 from typing import Protocol
 
 from pydantic import BaseModel, Field
 
 from memories import prompts
-from memories.buckets.cues import Cues, load_cues, lowercase_pattern
 from memories.buckets.events import Classification, MemoryEvent, check_importance
+from memories.classification.cues import Cues, load_cues
+from memories.classification.rules import rule_importance
 from memories.ingest.reconstruction import StructuredModel, ask
-from memories.similarity.compare import parse_text
 from memories.states import Bucket
-from retrieval.text import WORD_OR_NUMBER
 
 logger = logging.getLogger(__name__)
 
@@ -21,30 +19,6 @@ logger = logging.getLogger(__name__)
 TRUST_RULES_FROM = 0.25
 
 MIN_IMPORTANCE = 0.2
-BASE_IMPORTANCE = {
-    Bucket.PROFILE: 0.6,
-    Bucket.PREFERENCE: 0.6,
-    Bucket.EPISODIC: 0.45,
-    Bucket.SEMANTIC: 0.7,
-    Bucket.FACT: 0.5,
-}
-WEIGHTY_BONUS, NAME_OR_NUMBER_BONUS, SMALL_TALK_MALUS = 0.2, 0.1, 0.35
-# Matched with lowercase text.
-WEIGHTY = re.compile(
-    lowercase_pattern(
-        r"\b(must|never|always|critical|important|urgent|secret|password|deadline|broke|crash\w*|"
-        r"fail\w*|died|killed|promis\w+|allergic|danger\w*|security|lost|betray\w*|fixed|"
-        r"root cause)\b|"
-        r"важн|никогда|всегда|срочн|секрет|парол|срок|сломал|упал|обеща|опасн|умер|погиб|нельзя|"
-        r"중요|절대|항상|긴급|비밀|마감|실패|죽|약속|위험|반드시|\w(Error|Exception)\b"
-    )
-)
-SMALL_TALK = re.compile(
-    r"^(ok(ay)?|thanks?( you)?|thank you|hi|hello|hey|yes|no|sure|lol|haha+|hmm+|uh+|great|cool|"
-    r"nice|bye|good (morning|night)|спасибо|привет|хорошо|ладно|пока|да|нет|ага|угу|понятно|"
-    r"고마워\w*|감사\w*|안녕\w*|네|응|알겠\w*|좋아\w*|ㅋ+|ㅎ+)\b[\s!.,]*",
-    re.IGNORECASE,
-)
 
 
 class Classifier(Protocol):
@@ -121,22 +95,4 @@ def importance_of(event: MemoryEvent, classification: Classification) -> float:
     for importance in (event.importance, classification.importance):
         if importance is not None:
             return check_importance(importance)
-    return _rule_importance(event.content, classification.bucket)
-
-
-def _rule_importance(text: str, bucket: Bucket) -> float:
-    """Estimate an importance (0–1): the bucket's base, raised and lowered by the text's content."""
-    words = [word.casefold() for word in WORD_OR_NUMBER.findall(text)]
-    letters = {letter for letter in text.casefold() if letter.isalpha()}
-    # Fewer than four different letters, or one word again and again: nonsense.
-    if len(letters) < 4 or (len(words) >= 5 and len(set(words)) <= len(words) // 5):
-        return 0.0
-    content = parse_text(text)
-    value = BASE_IMPORTANCE[bucket]
-    value += WEIGHTY_BONUS * bool(WEIGHTY.search(text.lower()))
-    value += NAME_OR_NUMBER_BONUS * bool(content.names or content.numbers)
-    rest = SMALL_TALK.sub("", text).strip()
-    # "Thanks!" alone is small talk; "Thanks, the bridge at Ferrymark is down" is not.
-    if rest != text.strip() and len(WORD_OR_NUMBER.findall(rest)) < 4:
-        value -= SMALL_TALK_MALUS
-    return round(min(1.0, max(0.0, value)), 3)
+    return rule_importance(event.content, classification.bucket)

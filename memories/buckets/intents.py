@@ -6,13 +6,13 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import lru_cache
 
-from memories.buckets.cues import Cues, LabelScores, load_cues, rank_labels
 from memories.buckets.intent_model import (
     IntentExamples,
     IntentModel,
     load_examples,
     model_without_vectors,
 )
+from memories.classification.cues import Cues, LabelScores, load_cues, rank_labels
 from memories.states import Bucket
 from retrieval.embedders import get_embedder
 from retrieval.errors import EmbedderDown

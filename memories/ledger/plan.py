@@ -1,10 +1,11 @@
 """What one commit writes, as plain values: observations, new memories, links and confirmations."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from uuid import UUID
 
+from memories.classification.rules import rule_bucket, rule_importance
 from memories.models import Observation
 from memories.similarity.resolve import MemoryLink
 from memories.states import Bucket, Maker, State
@@ -27,8 +28,9 @@ class Particulars:
     event_at: datetime | None = None
     in_world_at: float | None = None
     in_world_label: str = ""
-    bucket: Bucket = Bucket.FACT
-    importance: float = 0.5
+    bucket: Bucket | None = None
+    importance: float | None = None
+    """None: the rules decide by the text (`sorted_for`)."""
     expires_at: datetime | None = None
     metadata: dict[str, object] = field(default_factory=dict)
     turn_order: int | None = None
@@ -44,6 +46,14 @@ class Particulars:
         """The context the text is indexed under: as given, else speaker and date."""
         date = f"({self.event_at:%d %B %Y})" if self.event_at else ""
         return self.context or " ".join(filter(None, (self.speaker, date, self.in_world_label)))
+
+    def sorted_for(self, text: str) -> "Particulars":
+        """Return these with the bucket and the importance of a memory with this text."""
+        bucket = self.bucket or rule_bucket(text)
+        importance = self.importance
+        if importance is None:
+            importance = rule_importance(text, bucket)
+        return replace(self, bucket=bucket, importance=importance)
 
     @classmethod
     def of_observation(cls, observation: Observation) -> "Particulars":

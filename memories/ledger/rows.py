@@ -83,9 +83,10 @@ def write_memories(
             before[new.id].id if new.id in before else None,
             before[new.id].surroundings if new.id in before else "",
             new.about.heading,
-            *(getattr(new.about, name) for name in ABOUT_FIELDS),
+            *(getattr(about, name) for name in ABOUT_FIELDS),
         )
         for row, (new, stamp) in enumerate(zip(plan.memories, stamps, strict=True))
+        for about in [new.about.sorted_for(new.text)]
     ]
     copy_rows(MemoryItem, [*columns, "context", *ABOUT_FIELDS], rows, **shared)
     changes = [(pk, state, plan.reason) for pk, state in states.items()]

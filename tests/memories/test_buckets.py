@@ -13,15 +13,16 @@ from hypothesis import strategies as st
 
 from bench.agent_memory import AUTHORS, classifier_from, examples_of, macro_f1
 from bench.labelled_sets import DATA, load_rows
-from memories.buckets import cues, intent_model
+from memories.buckets import intent_model
 from memories.buckets.classifiers import HybridClassifier, LLMClassifier, RuleBasedClassifier
-from memories.buckets.cues import LabelScores, rank_labels
 from memories.buckets.events import DropReason, MemoryEvent, Result, count_outcomes
 from memories.buckets.intent_model import IntentExamples
 from memories.buckets.intents import BUCKETS, Intent, QueryClassifier
 from memories.buckets.read_pipeline import ReadPipeline, fit_budget
 from memories.buckets.scoring import RRF, Axes, WeightedFusion, Weights, recency, score
 from memories.buckets.write_pipeline import OpenGate, SharedTokenBucket, WritePipeline
+from memories.classification import cues
+from memories.classification.cues import LabelScores, rank_labels
 from memories.models import MemoryItem, Namespace
 from memories.models.allowances import EventAllowance
 from memories.states import Bucket
