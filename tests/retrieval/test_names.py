@@ -1,5 +1,8 @@
 """Names are found as people write them, and nothing is guessed."""
 
+from itertools import pairwise
+from time import process_time
+
 import pytest
 
 from retrieval.errors import Ambiguous, NotFound
@@ -169,3 +172,25 @@ def test_database_keys_find_every_name_that_the_index_finds(written):
 def test_score_keeps_words_and_drops_the_rest():
     assert fold_name("The  Éomer’s—Hall_of Øst") == "eomers hall of ost"
     assert fold_name("Ёлка й") == "елка й"
+
+
+def test_the_names_of_a_long_text_are_found_in_little_time():
+    """Each capital, each number and each Korean word may begin a misspelt name, so all names are
+    compared with every few words of the text."""
+    syllables = [chr(code) for code in range(ord("가"), ord("가") + 2_000)]
+    names = [
+        KnownName(n, f"Gate {n} of Ambervale", (f"Врата {n} долины", f"{first}{second} {n} 문"))
+        for n, (first, second) in enumerate(pairwise(syllables))
+    ]
+    index = NameIndex(names)
+    texts = [
+        *(f"{word} " * 500 for word in ("1", "I", "Gate", "Огонь", "화염구", "саша")),
+        " ".join(f"Word{n} {n}" for n in range(250)),
+        " ".join(f"{syllables[n]}{syllables[-n]}{syllables[n * 3]}" for n in range(500)),
+    ]
+    for text in texts:
+        started = process_time()
+        index.mentions(text)
+        assert process_time() - started < 1, text[:20]
+    [misspelt] = index.mentions(f"{'1 ' * 400} Gate 1234 of Amberfale {'2 ' * 400}")
+    assert [match.key for match in misspelt.matches] == [1234]

@@ -9,16 +9,15 @@ from typing import Literal
 
 from django.utils.translation import gettext as _
 from rapidfuzz import fuzz, process
-from rapidfuzz.distance import OSA
 
 from retrieval.errors import Ambiguous, NotFound
 from retrieval.text.names.given_names import other_given_names
 from retrieval.text.names.inflections import name_forms, text_forms
+from retrieval.text.names.misspelt_phrases import PhrasesByLength
 from retrieval.text.names.normalize import (
     Word,
     compose,
     fold_name,
-    jamo,
     name_words,
     prefix_keys,
     query_keys,
@@ -83,6 +82,8 @@ class NameForm:
 
 Span = tuple[int, int, tuple[NameMatch, ...]]
 """First word, the word after the last, and the equally good matches."""
+Found = tuple[int, tuple[NameMatch, ...]]
+"""Number of words, and the equally good matches."""
 
 
 class NameIndex:
@@ -95,9 +96,11 @@ class NameIndex:
         self._by_form: dict[str, list[NameForm]] = defaultdict(list)
         self._by_joined_words: dict[str, list[NameForm]] = defaultdict(list)
         self._full: list[NameForm] = []
+        self._longest = MAX_JOINED
         for form in (form for entry in self.entries for form in name_forms_of(entry, parts=parts)):
             for first_word in form.forms[0]:
                 self._by_form[first_word].append(form)
+            self._longest = max(self._longest, len(form.words))
             if form.how != "part":
                 self._full.append(form)
                 self._by_joined_words["".join(word.norm for word in form.words)].append(form)
@@ -127,8 +130,8 @@ class NameIndex:
         return [match for match in whole if match.score == whole[0].score]
 
     def _whole_matches(self, words: list[Word]) -> list[NameMatch]:
-        readings = self._readings(words, 0)
-        return [form.match(how) for end, form, how in readings if end == len(words)]
+        readings = self._readings(words)
+        return [form.match(how) for count, form, how in readings if count == len(words)]
 
     def resolve(self, name: str, *, what: str = "name") -> Hashable:
         """Return the one key that `name` means. Raises NotFound or Ambiguous with candidates."""
@@ -181,87 +184,89 @@ class NameIndex:
         best_spans.sort(key=lambda span: span[0])
         return [NameMention(text[start:end], start, end, names) for start, end, names in best_spans]
 
-    def _readings(
-        self, text_words: list[Word], begin: int
-    ) -> Iterator[tuple[int, NameForm, MatchKind]]:
-        """Yield (end, form, kind) of every name that begins at word `begin`."""
-        yield from self._written_readings(text_words, begin)
+    def _readings(self, words: list[Word]) -> Iterator[tuple[int, NameForm, MatchKind]]:
+        """Yield (number of words, form, kind) of every name with which `words` begin."""
+        yield from self._written_readings(words)
         # A short form of a given name, `Саша`, is no more certain than a part of the name.
-        if self._has_parts and begin < len(text_words):
-            for name in other_given_names(text_words[begin].norm):
-                other = replace(text_words[begin], norm=name)
-                words = [*text_words[:begin], other, *text_words[begin + 1 :]]
-                for end, form, _how in self._written_readings(words, begin):
-                    yield end, form, "part"
+        if self._has_parts and words:
+            for name in other_given_names(words[0].norm):
+                other = [replace(words[0], norm=name), *words[1:]]
+                for count, form, _how in self._written_readings(other):
+                    yield count, form, "part"
 
-    def _written_readings(
-        self, text_words: list[Word], begin: int
-    ) -> Iterator[tuple[int, NameForm, MatchKind]]:
-        if begin >= len(text_words):
+    def _written_readings(self, words: list[Word]) -> Iterator[tuple[int, NameForm, MatchKind]]:
+        if not words:
             return
-        for first_word in text_forms(text_words[begin].norm):
+        for first_word in text_forms(words[0].norm):
             for form in self._by_form.get(first_word, ()):
-                end = begin + len(form.words)
-                # Only the words of the name: the rest of a long text would be copied each time.
-                if matches_words(form, window := text_words[begin:end]):
-                    yield end, form, match_kind(form, window)
+                if matches_words(form, words):
+                    yield len(form.words), form, match_kind(form, words)
         # Names that are written with other spaces than the entry: `Ironhold` for `Iron Hold`.
-        for count in range(1, min(MAX_JOINED, len(text_words) - begin) + 1):
-            joined_words = "".join(word.norm for word in text_words[begin : begin + count])
+        for count in range(1, min(MAX_JOINED, len(words)) + 1):
+            joined_words = "".join(word.norm for word in words[:count])
             for phrase in text_forms(joined_words):
                 for form in self._by_joined_words.get(phrase, ()):
                     if len(form.words) != count:
-                        yield begin + count, form, "quoted" if form.how == "quoted" else "ending"
+                        yield count, form, "quoted" if form.how == "quoted" else "ending"
 
     def _spans(self, text_words: list[Word], has_case: bool) -> Iterator[Span]:
+        # The same words are looked up once: a text may repeat them a thousand times.
+        found: dict[tuple[tuple[str, bool], ...], list[Found]] = {}
         for begin in range(len(text_words)):
-            by_end: dict[int, list[NameMatch]] = defaultdict(list)
-            for end, form, how in self._readings(text_words, begin):
-                if is_proper_name(form, text_words[begin:end], has_case, how=how):
-                    by_end[end].append(form.match(how))
-            for end, matches in by_end.items():
-                best = max(map(_tier, matches))
-                unique = {match.key: match for match in matches if _tier(match) == best}
-                yield begin, end, tuple(unique.values())
+            words = text_words[begin : begin + self._longest]
+            key = tuple((word.norm, word.capital) for word in words)
+            if key not in found:
+                found[key] = list(self._names_at_beginning(words, has_case))
+            for count, matches in found[key]:
+                yield begin, begin + count, matches
 
-    def _typo_matches(self, text_words: list[Word], *, count: int = 0) -> Iterator[NameMatch]:
-        """Yield the full names (of `count` words, if given) that differ by one or two typos."""
-        if not text_words:
-            return
-        head = [word.norm for word in text_words[:-1]]
-        phrases = [jamo(" ".join((*head, last))) for last in text_forms(text_words[-1].norm)]
-        shortest, longest = min(map(len, phrases)), max(map(len, phrases))
-        for name, most, form in self._names_by_words.get(count, ()) if count else self._names:
-            if not shortest - most <= len(name) <= longest + most:
-                continue
-            distance = min(OSA.distance(name, phrase, score_cutoff=2) for phrase in phrases)
-            if 0 < distance <= most:
-                yield form.match("fuzzy", SCORES["fuzzy"] * (1 - distance / len(name)))
+    def _names_at_beginning(self, words: list[Word], has_case: bool) -> Iterator[Found]:
+        """Yield the names with which `words` begin, by their numbers of words."""
+        by_count: dict[int, list[NameMatch]] = defaultdict(list)
+        for count, form, how in self._readings(words):
+            if is_proper_name(form, words[:count], has_case, how=how):
+                by_count[count].append(form.match(how))
+        for count, matches in by_count.items():
+            best = max(map(_tier, matches))
+            unique = {match.key: match for match in matches if _tier(match) == best}
+            yield count, tuple(unique.values())
+
+    def _typo_matches(self, words: list[Word], *, count: int = 0) -> list[NameMatch]:
+        """Return the full names (of `count` words, if given) that differ by one or two typos."""
+        if not words:
+            return []
+        head = [word.norm for word in words[:-1]]
+        phrases = [" ".join((*head, last)) for last in text_forms(words[-1].norm)]
+        names = self._full_names.get(count)
+        return [
+            form.match("fuzzy", SCORES["fuzzy"] * (1 - share))
+            for form, share in (names.find(phrases) if names else ())
+        ]
 
     @cached_property
-    def _names(self) -> list[tuple[str, int, NameForm]]:
-        """The full names of some length as letters, with the typos that each tolerates."""
-        names = [(jamo(" ".join(word.norm for word in form.words)), form) for form in self._full]
-        return [(name, most, form) for name, form in names if (most := max_typos(name))]
-
-    @cached_property
-    def _names_by_words(self) -> dict[int, list[tuple[str, int, NameForm]]]:
-        """The same by the number of words."""
-        by_words: dict[int, list[tuple[str, int, NameForm]]] = defaultdict(list)
-        for each in self._names:
-            by_words[len(each[2].words)].append(each)
-        return by_words
+    def _full_names(self) -> dict[int, PhrasesByLength[NameForm]]:
+        """The full names by their number of words, and all of them by 0."""
+        names: dict[int, PhrasesByLength[NameForm]] = defaultdict(PhrasesByLength)
+        for form in self._full:
+            phrase = " ".join(word.norm for word in form.words)
+            for count in (0, len(form.words)):
+                names[count].add(phrase, form)
+        return names
 
     def _typo_spans(self, text_words: list[Word]) -> Iterator[Span]:
         longest = min(max((len(form.words) for form in self._full), default=0), MAX_PART_WORDS)
+        found: dict[tuple[str, ...], tuple[NameMatch, ...]] = {}
         for begin, count in product(range(len(text_words)), range(1, longest + 1)):
-            window = text_words[begin : begin + count]
-            if len(window) < count or not (window[0].capital and window[-1].capital):
+            words = text_words[begin : begin + count]
+            if len(words) < count or not (words[0].capital and words[-1].capital):
                 continue
-            matches = list(self._typo_matches(window, count=count))
-            best = max((match.score for match in matches), default=0)
-            if matches:
-                yield begin, begin + count, tuple(m for m in matches if m.score == best)
+            key = tuple(word.norm for word in words)
+            if key not in found:
+                matches = self._typo_matches(words, count=count)
+                best = max((match.score for match in matches), default=0)
+                found[key] = tuple(match for match in matches if match.score == best)
+            if found[key]:
+                yield begin, begin + count, found[key]
 
 
 def _best_of_each(matches: Iterable[NameMatch]) -> list[NameMatch]:
@@ -342,8 +347,3 @@ def _tier(match: NameMatch) -> float:
     if match.how == "fuzzy":
         return match.score
     return SCORES[match.how if match.how in ("part", "quoted") else "ending"]
-
-
-def max_typos(name: str) -> int:
-    """Return how many typos a name of this length tolerates before it could be another name."""
-    return 0 if len(name) < 5 else 1 if len(name) < 9 else 2
