@@ -31,6 +31,8 @@ SPREAD = 5
 """Words that may stand between those of a pattern."""
 LONGEST = 60
 """Words; a longer text is a paste, not a question."""
+LONGEST_BEGINNING = 20
+"""Syllables of a Korean word that are compared with patterns, whose words are all shorter."""
 SHORTEST_STEM = 3
 """Letters; a shorter stem of a longer word (`бо` of `боюсь` and of `бою`) says nothing."""
 VERB_SUFFIXES = (
@@ -151,7 +153,7 @@ def spoken_stem(word: str) -> str:
 def forms_of(word: str) -> frozenset[str]:
     """Return what a word of a question may be in a pattern: its stem; in Korean any beginning."""
     if has_hangul(word):
-        return frozenset(word[:end] for end in range(1, len(word) + 1))
+        return frozenset(word[:end] for end in range(1, min(len(word), LONGEST_BEGINNING) + 1))
     return frozenset({spoken_stem(word)})
 
 

@@ -28,6 +28,8 @@ from retrieval.text import (
 
 MOST_WORDS = 40
 """A longer text is a paste, not a question."""
+LONGEST_WORD = 60
+"""Letters; a longer one is several words without spaces, or no word."""
 MOST_CORRECTED = 3
 MOST_SHORT = 40
 MOST_NAMES = 3
@@ -109,7 +111,8 @@ def correct_spelling(
 
 
 def is_unknown(word: str, known: WordIndex) -> bool:
-    if any(letter.isdigit() for letter in word) or word in COMMON_WORDS:
+    """Whether `word` may be misspelled: it is neither a number nor a word that everybody knows."""
+    if len(word) > LONGEST_WORD or word in COMMON_WORDS or any(map(str.isdigit, word)):
         return False
     return not known.knows(word)
 

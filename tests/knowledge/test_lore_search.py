@@ -12,6 +12,7 @@ from knowledge.search import find_lore
 from knowledge.tools import lore_search
 from retrieval.errors import Forbidden
 from retrieval.search import Mode
+from tests.strange_questions import STRANGE_QUESTIONS
 from worlds.audiences import PUBLIC, Audience, Visibility
 from worlds.callers import Caller
 from worlds.models import Campaign, Party, World
@@ -197,18 +198,6 @@ class TestNumbers:
         write("Long", "They ruled 100–300.")
         counts = set(LorePassage.objects.values_list("word_count", flat=True))
         assert len(counts) == 1
-
-
-STRANGE_QUESTIONS = {
-    "ten thousand words": "ledger " * 10_000,
-    "stop words only": "the of and is",
-    "one letter": "l",
-    "emoji": "🐉🔥",
-    "mixed scripts": "кто keeps 장부 the ledger",
-    "zero-width characters": "led\u200bger \u200d\ufeff keeps",
-    "punctuation only": "?!… — «»",
-    "right to left mark": "\u202eledger",
-}
 
 
 class TestStrangeQuestions:

@@ -12,8 +12,10 @@ from knowledge.models import Document, Rule
 from knowledge.questions.everyday import (
     CLASS,
     LANGUAGES,
+    LONGEST_BEGINNING,
     TABLE,
     everyday_speech,
+    forms_of,
     word_classes,
 )
 from knowledge.questions.misspellings import correct_spelling
@@ -189,6 +191,21 @@ class TestEverydaySpeech:
 
     def test_a_very_long_text_is_no_saying(self) -> None:
         assert everyday_speech("en").find("knocked flat " * 1000) == []
+
+    def test_a_very_long_word_is_compared_by_its_beginning_alone(self) -> None:
+        assert len(forms_of("화염" * 10_000)) == LONGEST_BEGINNING
+        choices = {
+            each for p in everyday_speech("ko").patterns for slot in p.slots for each in slot
+        }
+        assert max(len(word) for each in choices for word in each.split()) <= LONGEST_BEGINNING
+
+    def test_a_very_long_word_is_not_looked_up_as_a_slip(self) -> None:
+        def find_occurring(words: list[str]) -> set[str]:
+            raise AssertionError(words)
+
+        text = f"{'화염' * 10_000} {'flame' * 100}"
+        known, names = WordIndex(["화염구"]), NameIndex([KnownName(1, "Fireball")])
+        assert not correct_spelling(text, known, names, find_occurring=find_occurring)
 
 
 def test_the_table_of_everyday_speech_says_every_term_in_three_languages() -> None:

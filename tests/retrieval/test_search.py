@@ -79,6 +79,13 @@ def ask(query: str, **options: object) -> list[str]:
     return [hit.fields["key"] for hit in result]
 
 
+def test_a_question_of_many_unknown_words_is_answered(passages: object) -> None:
+    """That all of them stand in one passage is less likely than the least number the database
+    computes with."""
+    unknown = " ".join(f"unheard{n}" for n in range(700))
+    assert ask(f"fireball {unknown}", mode=Mode.KEYWORD) == ["fireball"]
+
+
 @pytest.mark.parametrize("mode", Mode)
 def test_every_mode_finds_the_passage_with_the_words(passages: object, mode: Mode) -> None:
     assert ask("explosion of flame", mode=mode)[0] == "fireball"

@@ -41,8 +41,9 @@ weighed AS (
     frequency, known, is_own,
     sum(frequency) OVER by_rarity AS running,
     row_number() OVER by_rarity AS place,
-    -- how many passages would hold this word and all rarer ones, if words came independently
-    greatest(corpus.rows, 1) * exp(sum(ln(frequency / greatest(corpus.rows, 1))) OVER by_rarity) AS together
+    -- how many passages would hold this word and all rarer ones, if words came independently: of hundreds of rare words
+    -- so few that the exponential function would fail
+    greatest(corpus.rows, 1) * exp(greatest(sum(ln(frequency / greatest(corpus.rows, 1))) OVER by_rarity, -700)) AS together
   FROM counted CROSS JOIN corpus
   WINDOW by_rarity AS (ORDER BY frequency / weight, word)
 ),
