@@ -23,6 +23,7 @@ PARTY = "parties/party-1"
 PAGES = {
     "overview": "",
     "Prepare": f"{PARTY}/prepare/",
+    "Prepare, what is unknown": f"{PARTY}/prepare/unknown/",
     "Play": f"{PARTY}/play/",
     "Play, a person asked for": f"{PARTY}/play/?q={{npc}}",
     "Play, a place asked for": f"{PARTY}/play/?q={{title}}",

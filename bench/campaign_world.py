@@ -52,12 +52,12 @@ WHERE e.world_id = %(world)s
 """
 CHANGES = """
 INSERT INTO npcs_dispositionchange (
-  npc_id, party_id, kind, axis, delta, reason, held, episode_id, episode_version, made_by,
+  npc_id, party_id, kind, axis, delta, reason, held, episode_id, episode_version, made_by, rule,
   happened_at, created_at, in_world_at, in_world_label)
 SELECT npcs.id, e.party_id, 'episode', 'trust',
   CASE WHEN e.external_id LIKE '%%77' THEN 20 WHEN random() < 0.5 THEN -3 ELSE 4 END,
-  'Because of ' || e.external_id, e.external_id LIKE '%%1777', e.id, 1, '', e.happened_at,
-  e.happened_at, e.in_world_at, ''
+  'Because of ' || e.external_id, e.external_id LIKE '%%1777', e.id, 1, '', '',
+  e.happened_at, e.happened_at, e.in_world_at, ''
 FROM episodes_episode e
 JOIN npcs_npc npcs ON npcs.slug = e.npcs[1] AND npcs.world_id = e.world_id
 WHERE e.world_id = %(world)s
@@ -206,6 +206,8 @@ def write_episodes(campaign: Any, parties: Sequence[Any], size: Size) -> None:
     with connection.cursor() as cursor:
         for statement in (EPISODES, *AFTER_EPISODES):
             cursor.execute(statement, values)
+        # Without statistics of the new rows, the ledger of one party takes minutes to read.
+        cursor.execute("ANALYZE")
     npcs = list(NPC.objects.filter(world=world).values_list("pk", flat=True))
     for party in parties:
         recompute_dispositions(party, npcs)

@@ -6,7 +6,6 @@ statement finds lore, rules, episodes and pictures by words and meaning.
 
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field
-from itertools import starmap
 from typing import Any
 
 from django.db.models import Count, F, Q
@@ -32,6 +31,7 @@ from retrieval.text import WORD, KnownName, NameIndex, has_hangul, light_stem
 from worlds.audiences import Visibility
 from worlds.callers import Caller
 from worlds.pages import Viewer
+from worlds.stored_names import index_of_names
 
 MOST_PER_KIND = 8
 LEAST = 0.04
@@ -176,7 +176,9 @@ def _stems(text: str) -> set[str]:
 
 def find_npcs(viewer: Viewer, question: str, _results: SiteResults) -> Iterable[SiteHit]:
     npcs = NPC.objects.in_world(viewer.world).visible_to(viewer.audience)
-    for npc, score in _named_rows(npcs, "name", question):
+    matches = dict(_matches(index_of_names(npcs, question, name="name"), question))
+    rows = npcs.in_bulk(list(matches))
+    for npc, score in ((rows[pk], score) for pk, score in matches.items() if pk in rows):
         url = reverse("npc", args=[viewer.world.slug, npc.slug])
         text, language = npc.summary, npc.language
         yield SiteHit(
@@ -231,14 +233,6 @@ def find_relations(viewer: Viewer, question: str, _results: SiteResults) -> Iter
     for fact in facts.filter(ends).order_by("-confidence", "pk")[:MOST_PER_KIND]:
         url = f"{page}?around={fact.src.slug}"
         yield SiteHit(fact_sentence(fact), url, score, fact.source_note, is_named=len(nodes) > 1)
-
-
-def _named_rows(rows: Any, column: str, question: str) -> Iterable[tuple[Any, float]]:
-    """Rows that the question names by `column` or an alias, with a score."""
-    names = rows.values_list("pk", column, "aliases")
-    matches = dict(_matches(NameIndex.for_text(starmap(KnownName, names), question), question))
-    rows_by_id = rows.in_bulk(list(matches))
-    return [(rows_by_id[pk], score) for pk, score in matches.items() if pk in rows_by_id]
 
 
 def _matches(index: NameIndex, question: str) -> list[tuple[Any, float]]:
@@ -334,6 +328,9 @@ def _asked_evening(viewer: Viewer, question: str) -> tuple[AskedSession | None, 
 def find_art(viewer: Viewer, question: str, results: SiteResults) -> Iterable[SiteHit]:
     rows = ArtCard.objects.in_world(viewer.world).visible_to(viewer.audience)
     shown = rows if viewer.is_gm else rows.suggestable()
+    # Many worlds have no pictures, and the search statement takes thirty times as long as this.
+    if not shown.exists():
+        return
     for card, score in _search(
         viewer, shown, rows.select_related("picture", "scene"), question, results
     ):

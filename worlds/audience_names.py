@@ -55,14 +55,18 @@ def audience_names(world: World) -> list[AudienceName]:
     ]
 
 
-def parties_with_characters(world: World) -> list[tuple[str, str]]:
+def parties_with_characters(
+    world: World, parties: Iterable[Party] | None = None
+) -> list[tuple[str, str]]:
     """Return the parties of `world` as choices of a form, each followed by its characters; last
-    those without a party. Two queries."""
+    those without a party. Two queries; one if `parties`, all of them by name, are given."""
     members: dict[Any, list[Character]] = {}
     for character in Character.objects.filter(world=world).order_by("position", "name"):
         members.setdefault(character.party_id, []).append(character)
     choices = []
-    for party in Party.objects.filter(world=world).order_by("name"):
+    if parties is None:
+        parties = Party.objects.filter(world=world).order_by("name")
+    for party in parties:
         choices.append((f"party:{party.slug}", party.name))
         choices += [
             (f"character:{each.slug}", f"{each.name} ({party.name})")

@@ -5,7 +5,7 @@ A page never decides what may be seen: it passes `viewer.audience` to the querys
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, wraps
 from typing import Any, Concatenate
 from urllib.parse import urlsplit
@@ -100,17 +100,28 @@ class Viewer:
             return next((each for each in self.campaigns if each.slug == slug), None)
         return self.campaigns[0] if len(self.campaigns) == 1 else None
 
+    def in_campaign(self, campaign: Campaign) -> "Viewer":
+        """The same viewer with another choice of the campaign. What was read of the world is not
+        read again."""
+        other = replace(self, campaign_choice=campaign.slug)
+        read = {name: vars(self)[name] for name in ("parties", "campaigns") if name in vars(self)}
+        vars(other).update(read)
+        return other
+
     @cached_property
     def every_party(self) -> list[Party]:
         """The parties that the view-as switch offers to a game master."""
-        parties = Party.objects.filter(world=self.world).order_by("name")
-        return list(parties) if self.may_see_all else []
+        if not self.may_see_all or self.is_gm:
+            return self.parties if self.may_see_all else []
+        return list(Party.objects.filter(world=self.world).order_by("name"))
 
     @cached_property
     def party_choices(self) -> list[tuple[str, str]]:
         """The audiences of parties and characters with their names, which the view-as switch and
         reveals offer to a game master."""
-        return parties_with_characters(self.world) if self.may_see_all else []
+        if not self.may_see_all:
+            return []
+        return parties_with_characters(self.world, self.every_party)
 
     @property
     def audience_text(self) -> str:

@@ -35,7 +35,10 @@ def play_page(request: HttpRequest, viewer: Viewer, slug: str) -> HttpResponse:
     load_models_soon()
     since = since_for(request, viewer)
     viewer, party = table.at_table_of(viewer, slug)
-    context = scene_context(viewer, party) | answer_context(request, viewer, party)
+    people = table.PeopleAtTable(party, running_scenes.find_open_scene(party))
+    # The answer first: a person in it is read together with those of the scene.
+    answer = answer_context(request, viewer, people)
+    context = scene_context(viewer, people) | answer
     return render_page(request, viewer, "gm/play.html", since=since, **context)
 
 
@@ -44,20 +47,23 @@ def lookup(request: HttpRequest, viewer: Viewer, slug: str) -> HttpResponse:
     """What the box finds: `q` is a question, `kind` and `ref` name one thing."""
     viewer, party = table.at_table_of(viewer, slug)
     scene = running_scenes.find_open_scene(party)
-    context = answer_context(request, viewer, party)
+    # Without the scene, whose people are not shown here.
+    context = answer_context(request, viewer, table.PeopleAtTable(party))
     context |= {"targets": targets_in(viewer, party, scene), "now": {"scene": scene}}
     return render_page(request, viewer, "gm/play/answer.html", party=party, **context)
 
 
-def answer_context(request: HttpRequest, viewer: Viewer, party: Party) -> dict[str, Any]:
+def answer_context(
+    request: HttpRequest, viewer: Viewer, people: table.PeopleAtTable
+) -> dict[str, Any]:
     question = request.GET.get("q", "").replace("\0", "").strip()[:LONGEST_QUESTION]
     kind, ref = request.GET.get("kind", ""), request.GET.get("ref", "")
     context: dict[str, Any] = {"q": question}
     try:
         if kind:
-            context["answer"] = table.BoxAnswer(table.open_thing(viewer, party, kind, ref))
+            context["answer"] = table.BoxAnswer(table.open_thing(viewer, people, kind, ref))
         elif question and not storage_flaw(question):
-            context["answer"] = table.answer(viewer, party, question)
+            context["answer"] = table.answer(viewer, people, question)
     except Problem as problem:
         context["problem"] = problem
     return context
@@ -71,14 +77,13 @@ def targets_in(viewer: Viewer, party: Party, scene: Scene | None) -> table.Targe
 # --- the scene
 
 
-def scene_context(viewer: Viewer, party: Party) -> dict[str, Any]:
-    scene = table.read_scene(viewer, party)
-    cast = [person.npc for person in scene.cast]
+def scene_context(viewer: Viewer, people: table.PeopleAtTable) -> dict[str, Any]:
+    scene = table.read_scene(viewer, people)
     return {
-        "party": party,
+        "party": people.party,
         "now": scene,
-        "npcs_shown": [*cast, *scene.suggested],
-        "targets": table.targets_of(party, cast),
+        "npcs_shown": [*people.cast, *scene.suggested],
+        "targets": table.targets_of(people.party, people.cast),
         "steps": [
             ("10", _("10 minutes")),
             ("60", _("1 hour")),
@@ -100,7 +105,8 @@ def show_scene(
     """Answer with the scene's part of the page and a message; without scripts, with the page."""
     if request.method == "POST" and not is_htmx(request):
         return back_to_play(request, viewer, party, said, is_bad=is_bad)
-    context = {**scene_context(viewer, party), "said": said, "is_bad": is_bad}
+    people = table.PeopleAtTable(party, running_scenes.find_open_scene(party))
+    context = {**scene_context(viewer, people), "said": said, "is_bad": is_bad}
     return render_page(request, viewer, "gm/play/scene.html", **context)
 
 

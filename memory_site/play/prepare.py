@@ -74,21 +74,22 @@ class Preparation:
     opinions: list[tuple[NPC, AnyDisposition]]
     threads: list[Thread]
     loose_ends: list[LooseEnd]
+
+
+@dataclass(frozen=True)
+class UnknownThings:
+    """What the party does not know, by thing: the first `FIRST_THINGS`, and the others."""
+
     nearest: list[list[RankedPart]]
-    """What the party does not know, by thing; the first `FIRST_THINGS`."""
     others: list[list[RankedPart]]
 
 
 FIRST_THINGS = 8
 
 
-def prepare(party: Party, scene: Scene | None) -> Preparation:
-    """Read everything, by a fixed number of statements. `scene` is the party's open one."""
+def prepare(party: Party) -> Preparation:
+    """Read what has happened and what is open, by a fixed number of statements."""
     last = last_time(party)
-    threads = list(open_threads(party)[:MOST_THREADS])
-    ends = list(open_loose_ends(party))
-    names = [*map(str, threads), *map(str, ends)]
-    unknown = by_thing(unknown_parts(party, scene, threads, texts=names))
     return Preparation(
         last,
         Changes(
@@ -97,11 +98,18 @@ def prepare(party: Party, scene: Scene | None) -> Preparation:
             edits_since(party, last),
         ),
         strongest_opinions(party),
-        threads,
-        ends,
-        unknown[:FIRST_THINGS],
-        unknown[FIRST_THINGS:],
+        list(open_threads(party)[:MOST_THREADS]),
+        list(open_loose_ends(party)),
     )
+
+
+def unknown_things(party: Party, scene: Scene | None) -> UnknownThings:
+    """Read what the party does not know, by a fixed number of statements. `scene` is the party's
+    open one."""
+    threads = list(open_threads(party)[:MOST_THREADS])
+    names = [*map(str, threads), *map(str, open_loose_ends(party))]
+    unknown = by_thing(unknown_parts(party, scene, threads, texts=names))
+    return UnknownThings(unknown[:FIRST_THINGS], unknown[FIRST_THINGS:])
 
 
 def open_loose_ends(party: Party) -> "QuerySet[LooseEnd]":

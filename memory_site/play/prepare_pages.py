@@ -1,5 +1,7 @@
 """The Prepare page of a party, and its notes."""
 
+from typing import Any
+
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 from django.utils.translation import gettext as _
@@ -10,7 +12,7 @@ from episodes.running_scenes import find_open_scene
 from memory_site.inbox_counts import count_waiting
 from memory_site.play import table
 from memory_site.play.pages import is_htmx, targets_in
-from memory_site.play.prepare import prepare
+from memory_site.play.prepare import prepare, unknown_things
 from retrieval.embedders import load_models_soon
 from retrieval.errors import Problem
 from worlds.models import Party
@@ -20,25 +22,42 @@ from worlds.pages import Viewer, gm_page, render_page
 
 @gm_page
 def prepare_page(request: HttpRequest, viewer: Viewer, slug: str) -> HttpResponse:
-    """What a game master reads before the next session with a party. `further` shows all that the
-    party does not know; else the things further away are left to a click, because each takes its
-    text and its buttons to render."""
+    """What a game master reads before the next session with a party. What the party does not know
+    takes as long as all the rest, so that the browser fetches it afterwards (`unknown_part`); with
+    `further` the page has all of it, for a browser without scripts."""
     load_models_soon()
     since = since_for(request, viewer)
     viewer, party = table.at_table_of(viewer, slug)
-    scene = find_open_scene(party)
+    has_all = bool(request.GET.get("further"))
     return render_page(
         request,
         viewer,
         "gm/prepare.html",
         party=party,
         since=since,
-        prepared=prepare(party, scene),
-        further=bool(request.GET.get("further")),
+        prepared=prepare(party),
         waiting=count_waiting(viewer.world),
         notes=read_prep_notes(party),
-        targets=targets_in(viewer, party, scene),
+        **(unknown_context(viewer, party, further=True) if has_all else {}),
     )
+
+
+@gm_page
+def unknown_part(request: HttpRequest, viewer: Viewer, slug: str) -> HttpResponse:
+    """What the party does not know yet. `further` shows all of it; else the things further away are
+    left to a click, because each takes its text and its buttons to render."""
+    viewer, party = table.at_table_of(viewer, slug)
+    context = unknown_context(viewer, party, further=bool(request.GET.get("further")))
+    return render_page(request, viewer, "gm/play/prepare_unknown.html", party=party, **context)
+
+
+def unknown_context(viewer: Viewer, party: Party, *, further: bool) -> dict[str, Any]:
+    scene = find_open_scene(party)
+    return {
+        "unknown": unknown_things(party, scene),
+        "further": further,
+        "targets": targets_in(viewer, party, scene),
+    }
 
 
 @require_POST

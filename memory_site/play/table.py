@@ -2,7 +2,7 @@
 finds."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import starmap
 from typing import Any
@@ -17,7 +17,7 @@ from django.utils.translation import gettext as _
 from pydantic import ValidationError
 
 from episodes.models import Episode, Scene, Session
-from episodes.running_scenes import find_open_scene, hour_of, time_reached
+from episodes.running_scenes import hour_of, time_reached
 from knowledge.models import Lore
 from knowledge.presenters import HitOut
 from knowledge.schemas import RulesQuestion
@@ -25,21 +25,19 @@ from knowledge.search import find_rules
 from knowledge.views import find_lore_of
 from memory_site.editor.sections import people_of
 from memory_site.editor.things import thing_of_entry
+from memory_site.play.people import PeopleAtTable, Person, is_about_one
 from memory_site.play.secrets import Part, parts_of
 from memory_site.site_search import SiteHit, SiteResults, search_site
 from npcs.models import NPC
-from npcs.page_queries import AnyDisposition, disposition_table
 from retrieval.errors import Problem
 from retrieval.text import KnownName, NameIndex, storage_flaw, without_secrets
 from worlds.audience_names import audience_models
-from worlds.audiences import GM
 from worlds.base_schemas import MAX_CHARS
 from worlds.callers import Caller
 from worlds.models import Party
 from worlds.pages import Viewer
 from worlds.world_calendar import calendar_of, show_date
 
-LINES = 3
 MOST_OTHERS = 8
 MOST_UNNAMED = 2
 """Other hits of a question that is a name."""
@@ -60,24 +58,10 @@ def at_table_of(viewer: Viewer, slug: str) -> tuple[Viewer, Party]:
     if party is None:
         raise Http404
     party.world = viewer.world
-    return replace(viewer, campaign_choice=party.campaign.slug), party
+    return viewer.in_campaign(party.campaign), party
 
 
 # --- the scene
-
-
-@dataclass(frozen=True)
-class Person:
-    """An NPC as one plays it: up to three lines, what it thinks of the party, what it hides."""
-
-    npc: NPC
-    lines: list[str]
-    standing: AnyDisposition
-    parts: list[Part]
-
-    @property
-    def alone(self) -> list[NPC]:
-        return [self.npc]
 
 
 @dataclass(frozen=True)
@@ -102,8 +86,8 @@ class TableScene:
         return int((timezone.now() - self.scene.created_at).total_seconds() // 60)
 
 
-def read_scene(viewer: Viewer, party: Party) -> TableScene:
-    scene = find_open_scene(party)
+def read_scene(viewer: Viewer, people: PeopleAtTable) -> TableScene:
+    party, scene = people.party, people.scene
     npcs = NPC.objects.in_world(viewer.world).select_related("biography")
     if scene is None:
         at, label = time_reached(party)
@@ -111,15 +95,13 @@ def read_scene(viewer: Viewer, party: Party) -> TableScene:
         date = date_of(party, at, label)
         places = list(places_of(viewer).values_list("title", flat=True)[:MOST_PLACES])
         return TableScene(None, [], people_of_last_scene(party), last, date, places)
-    order = {slug: place for place, slug in enumerate(scene.cast)}
-    cast = sorted(npcs.filter(slug__in=scene.cast), key=lambda npc: order[npc.slug])
     likely = Q(home_lore=scene.place_lore_id) if scene.place_lore_id else Q(pk__in=[])
     at_home = npcs.filter(likely).exclude(slug__in=scene.cast).order_by("name")
     suggested = {npc.pk: npc for npc in at_home[:MOST_SUGGESTED]}
-    suggested |= {npc.pk: npc for npc in people_of_last_scene(party) if npc.slug not in order}
+    suggested |= {npc.pk: npc for npc in people_of_last_scene(party) if npc.slug not in scene.cast}
     return TableScene(
         scene,
-        people_at_table(party, cast),
+        people.of(people.cast),
         list(suggested.values())[:MOST_SUGGESTED],
         scene.session,
         date_of(party, scene.in_world_at, scene.in_world_label),
@@ -156,32 +138,6 @@ def people_of_last_scene(party: Party) -> list[NPC]:
     last = Episode.objects.of_party(party).not_retracted().latest_first().values("pk")[:1]
     rows = NPC.objects.filter(world=party.world_id, appearances__episode__in=last)
     return list(rows.order_by("name")[:MOST_SUGGESTED])
-
-
-def people_at_table(party: Party, npcs: Sequence[NPC]) -> list[Person]:
-    texts = {npc.pk: npc.biography for npc in npcs if npc.biography and is_about_one(npc.biography)}
-    parts = parts_of(party, npcs=npcs, entries=texts.values())
-    table = disposition_table(npcs, [party], GM)
-    return [
-        Person(
-            npc,
-            lines_to_play(npc),
-            each[0],
-            parts[npc.pk] + (parts[texts[npc.pk].pk] if npc.pk in texts else []),
-        )
-        for npc, each in table
-    ]
-
-
-def is_about_one(entry: Lore) -> bool:
-    """Whether it is the entry of a person: the biography of some NPCs is the page of a faction."""
-    return not entry.deleted_at and entry.kind == Lore.Kind.BIOGRAPHY
-
-
-def lines_to_play(npc: NPC) -> list[str]:
-    """What the game master wrote to play the NPC, else voice, goals and role."""
-    lines = [*npc.play_now, npc.voice, *npc.goals, npc.role]
-    return [line for line in dict.fromkeys(lines) if line.strip()][:LINES]
 
 
 @dataclass(frozen=True)
@@ -249,7 +205,7 @@ class BoxAnswer:
     degraded: Sequence[str] = ()
 
 
-def answer(viewer: Viewer, party: Party, question: str) -> BoxAnswer:
+def answer(viewer: Viewer, people: PeopleAtTable, question: str) -> BoxAnswer:
     """Open the best hit of a question; the others are a tap away. Raises a `Problem`."""
     results = search_site(viewer, question, kinds=IN_THE_BOX)
     hits = _in_turn(results)
@@ -257,7 +213,7 @@ def answer(viewer: Viewer, party: Party, question: str) -> BoxAnswer:
     # Each that cannot be opened costs queries, and more than one at a time is rare.
     for kind, _label, hit in hits[:MOST_TRIED]:
         try:
-            opened = open_thing(viewer, party, kind, hit.ref)
+            opened = open_thing(viewer, people, kind, hit.ref)
         except Http404:
             continue  # deleted since the search read it
         # The entry of a person opens as the person.
@@ -300,15 +256,15 @@ def _in_turn(results: SiteResults) -> list[BoxHit]:
     ]
 
 
-def open_thing(viewer: Viewer, party: Party, kind: str, ref: str) -> Opened:
+def open_thing(viewer: Viewer, people: PeopleAtTable, kind: str, ref: str) -> Opened:
     """Raises `Http404`."""
     opener = OPENERS.get(kind)
     if opener is None or not ref or storage_flaw(ref):
         raise Http404
-    return opener(viewer, party, ref)
+    return opener(viewer, people, ref)
 
 
-def open_rule(viewer: Viewer, _party: Party, key: str) -> Opened:
+def open_rule(viewer: Viewer, _people: PeopleAtTable, key: str) -> Opened:
     rule = find_rule(viewer, key)
     shown, rest = cut_text(rule.text)
     url = reverse("rule", args=[viewer.world.slug, rule.id])
@@ -324,13 +280,13 @@ def find_rule(viewer: Viewer, key: str) -> HitOut:
         raise Http404 from problem
 
 
-def open_person(viewer: Viewer, party: Party, slug: str) -> Opened:
+def open_person(viewer: Viewer, people: PeopleAtTable, slug: str) -> Opened:
     rows = NPC.objects.in_world(viewer.world).visible_to(viewer.audience)
     npc = rows.select_related("biography").filter(slug=slug).first()
     if npc is None:
         raise Http404
-    person = people_at_table(party, [npc])[0]
-    url = reverse("npc", args=[viewer.world.slug, npc.slug]) + f"?party={party.slug}"
+    person = people.of([npc])[0]
+    url = reverse("npc", args=[viewer.world.slug, npc.slug]) + f"?party={people.party.slug}"
     own = npc.biography if npc.biography and is_about_one(npc.biography) else None
     text = npc.summary or without_secrets(own.body if own else "")
     shown, rest = cut_text(text, SHOWN_OF_PEOPLE)
@@ -340,14 +296,14 @@ def open_person(viewer: Viewer, party: Party, slug: str) -> Opened:
     )
 
 
-def open_entry(viewer: Viewer, party: Party, slug: str) -> Opened:
+def open_entry(viewer: Viewer, people: PeopleAtTable, slug: str) -> Opened:
     entry = find_lore_of(viewer, slug)
     thing = thing_of_entry(viewer, entry)
     if thing.npc:
-        return open_person(viewer, party, thing.npc.slug)
+        return open_person(viewer, people, thing.npc.slug)
     shown, rest = cut_text(without_secrets(entry.body))
-    people = people_of(viewer, entry)
-    living = {npc.pk: npc for npc in [*people.members, *people.inhabitants]}
+    about = people_of(viewer, entry)
+    living = {npc.pk: npc for npc in [*about.members, *about.inhabitants]}
     return Opened(
         "thing",
         entry.title,
@@ -359,7 +315,7 @@ def open_entry(viewer: Viewer, party: Party, slug: str) -> Opened:
         entry.kind_name,
         entry=entry,
         people=list(living.values())[:MOST_SUGGESTED],
-        parts=parts_of(party, entries=[entry])[entry.pk],
+        parts=parts_of(people.party, entries=[entry])[entry.pk],
     )
 
 

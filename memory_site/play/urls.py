@@ -6,6 +6,7 @@ from memory_site.play import pages, prepare_pages, reveals
 
 urlpatterns = [
     path("prepare/", prepare_pages.prepare_page, name="prepare"),
+    path("prepare/unknown/", prepare_pages.unknown_part, name="prepare-unknown"),
     path("prepare/notes/", prepare_pages.save_notes, name="prepare-notes"),
     path("play/", pages.play_page, name="play"),
     path("play/lookup/", pages.lookup, name="play-lookup"),

@@ -93,7 +93,25 @@ box?.addEventListener("focus", () => {
   if (answer?.firstElementChild) showAnswer();
 });
 
-document.querySelector("[data-print]")?.addEventListener("click", () => window.print());
-window.addEventListener("beforeprint", () => {
+// What a link led to is there only when the part that is fetched later has come.
+document.addEventListener("htmx:afterSettle", (event) => {
+  const part = document.getElementById("unknown-part");
+  if (event.detail.elt === part && location.hash === "#unknown") part.scrollIntoView();
+}, { once: true });
+
+// What is folded is printed, too, and what is fetched later is waited for.
+const unfoldAll = () => {
   for (const each of document.querySelectorAll("details.toread")) each.open = true;
-});
+};
+const isComplete = () => !document.querySelector('[aria-busy="true"], details.toread [hx-get], .htmx-request');
+async function printAll() {
+  unfoldAll();
+  const end = Date.now() + 8000;
+  while (!isComplete() && Date.now() < end) {
+    await new Promise((resume) => { setTimeout(resume, 50); });
+    unfoldAll();
+  }
+  window.print();
+}
+document.querySelector("[data-print]")?.addEventListener("click", printAll);
+window.addEventListener("beforeprint", unfoldAll);

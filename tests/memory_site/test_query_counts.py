@@ -334,7 +334,7 @@ def known_arguments(world: World) -> dict[str, Any]:
     }
 
 
-OF_PARTIES = ("party", "play", "play-lookup", "play-scene", "prepare")
+OF_PARTIES = ("party", "play", "play-lookup", "play-scene", "prepare", "prepare-unknown")
 SESSION_PAGES = (
     *("session", "session-edit", "session-after", "episode-new", "session-recap"),
     "session-report",

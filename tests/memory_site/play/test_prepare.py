@@ -42,6 +42,11 @@ def read(client: Client) -> str:
     return client.get(PREPARE).content.decode()
 
 
+def read_unknown(client: Client) -> str:
+    """What the page fetches after it is shown."""
+    return client.get(f"{PREPARE}unknown/").content.decode()
+
+
 def unknown(party: Party) -> list[str]:
     scene = running_scenes.find_open_scene(party)
     return [each.part.text for each in unknown_parts(party, scene, list(open_threads(party)))]
@@ -118,11 +123,21 @@ def test_what_is_further_away_is_read_by_a_click(
         "what": f"They saw {', '.join(entry.title for entry in lore)}.",
     }
     assert ApiClient(world).post("world/episodes", summary)[0] == 200
-    page, all_of_them = read(anna), anna.get(f"{PREPARE}?further=1").content.decode()
+    page, all_of_them = read_unknown(anna), anna.get(f"{PREPARE}?further=1").content.decode()
     shown = [entry.title for entry in lore if f">{entry.title}</a></h3>" in page]
     assert 0 < len(shown) < len(lore)
     assert "Further away" in page
     assert all(f">{entry.title}</a></h3>" in all_of_them for entry in lore)
+
+
+def test_what_the_party_does_not_know_is_read_after_the_rest_and_at_once_without_scripts(
+    anna: Client, evening: None, lanternbearers: Party, debt: Secret
+) -> None:
+    page = read(anna)
+    assert debt.text not in page
+    assert f'href="{PREPARE}?further=1#unknown"' in page, "for a browser without scripts"
+    assert debt.text in read_unknown(anna)
+    assert debt.text in anna.get(f"{PREPARE}?further=1").content.decode()
 
 
 def test_what_was_revealed_is_not_listed_and_what_others_know_is(
@@ -139,7 +154,7 @@ def test_what_one_character_alone_knows_is_still_unknown_to_the_party(
 ) -> None:
     for slug in ("nuri", "kade"):
         Character.objects.create(world=world, slug=slug, name=slug.title(), party=lanternbearers)
-    assert 'value="character:nuri"' in read(anna)
+    assert 'value="character:nuri"' in read_unknown(anna)
     reveal(debt, Audience("character", "nuri"))
     assert "She owes the Tolls." in unknown(lanternbearers)
     reveal(debt, Audience("character", "kade"))
@@ -222,6 +237,6 @@ def test_a_fact_about_what_the_party_does_not_know_says_so(
     )
     hidden = {"world": world, "visibility": "gm", "src_kind": "Character", "dst_kind": "Faction"}
     GraphEdge.objects.create(**hidden, src=mira, dst=cult, relation_id="PART_OF")
-    page = anna.get(PREPARE).content.decode()
+    page = read_unknown(anna)
     assert "Mira Voss is part of The Cult" in page
     assert "Lanternbearers does not know “The Cult” yet" in page
