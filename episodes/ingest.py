@@ -22,7 +22,7 @@ from episodes.scenes import scene_and_session
 from episodes.schemas import EpisodeIn, IngestReport, Outcome
 from retrieval.errors import Conflict, Invalid, NotFound
 from retrieval.indexing import normalize_episode
-from retrieval.text import guess_language
+from retrieval.text import guess_language, without_secrets
 from worlds.lookup import find_campaign, find_party
 from worlds.models import Campaign, Party, World
 from worlds.versions import require_version
@@ -237,7 +237,7 @@ def copy_summary(summary: EpisodeIn, episode: Episode, party: Party) -> None:
     episode.text, episode.payload = chunk.text, chunk.payload
     episode.context = str(chunk.metadata.pop("context"))
     episode.metadata = {**chunk.metadata, "party": party.slug, "campaign": party.campaign.slug}
-    episode.language = summary.language or guess_language(summary.what)
+    episode.language = summary.language or guess_language(without_secrets(summary.what))
     episode.what, episode.notes, episode.flags = summary.what, summary.notes, summary.flags
     episode.players, episode.npcs = summary.who.players, summary.who.npcs
     episode.place = summary.where

@@ -45,7 +45,9 @@ def find_arc(world: World, reference: str) -> Arc:
 def find_episode(
     world: World, reference: str, audience: Audience = GM, *, campaign: Campaign | None = None
 ) -> Episode:
+    """Return the episode; a retracted one only to a game master: for others it never happened."""
     rows = Episode.objects.in_world(world).in_campaign(campaign).visible_to(audience).with_source()
+    rows = rows if audience.is_gm else rows.not_retracted()
     episode: Episode = find_exact(rows, reference, what="episode", key="external_id")
     return episode
 

@@ -76,8 +76,10 @@ def material_of(session: Session) -> dict[str, Any]:
 
 @page
 def episode_page(request: HttpRequest, viewer: Viewer, ref: str) -> HttpResponse:
-    """An episode; for a game master with the disposition changes that it caused."""
+    """An episode; for a game master with the disposition changes that it caused, and when it is
+    retracted."""
     rows = Episode.objects.in_world(viewer.world).visible_to(viewer.audience)
+    rows = rows if viewer.is_gm else rows.not_retracted()
     episode = get_object_or_404(rows.with_source(), external_id=ref)
     changes: Any = []
     loose_ends: Any = []

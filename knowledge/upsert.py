@@ -13,7 +13,7 @@ from knowledge.name_matching import name_index
 from knowledge.schemas import LoreIn, RuleIn
 from retrieval.errors import Conflict, Invalid, NotFound
 from retrieval.indexing import Chunk
-from retrieval.text import guess_language, slug_of_title
+from retrieval.text import language_of_open_text, slug_of_title
 from worlds.audiences import Visibility
 from worlds.lookup import as_uuid, find_campaign
 from worlds.models import Campaign, Reveal, World
@@ -91,7 +91,7 @@ def _copy_fields(row: Lore, entry: LoreIn, old: Lore | None) -> None:
     for name in names - RELATED:
         if name != "author" or entry.author:
             setattr(row, name, getattr(entry, name))
-    row.language = row.language or guess_language(f"{row.title} {row.body}")
+    row.language = row.language or language_of_open_text(row.title, row.body)
     row.overrides = _find_overridden(row.world, entry, row, old)
     _set_custom_kind(row, entry)
     # Audiences of the reveal log are added to those of the entry: an upsert undoes no reveal.
@@ -196,7 +196,7 @@ def upsert_rule(
             else None
         )
     require_acyclic(row)
-    row.language = row.language or guess_language(f"{row.title} {row.body}")
+    row.language = row.language or language_of_open_text(row.title, row.body)
     outcome = save_entry(row, reason=reason, chunks=chunks)
     save_all(move_campaign_overrides(row), reason=f"{row.key} replaces the rule for the world")
     return row, outcome

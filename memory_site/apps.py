@@ -12,7 +12,7 @@ class MemorySiteConfig(AppConfig):
 
     def ready(self) -> None:
         # The import of celery and checks registers them.
-        from memory_site import broker, celery, checks, first_links, telemetry  # noqa: F401
+        from memory_site import after_migrations, broker, celery, checks, telemetry  # noqa: F401
         from memory_site.fact_proposals import upkeep  # noqa: F401  (connects its signals)
 
         telemetry.configure()
@@ -21,7 +21,7 @@ class MemorySiteConfig(AppConfig):
         post_migrate.connect(broker.install_queues, sender=apps.get_app_config("retrieval"))
         # Signals come after all migrations of all apps, so the tables of texts are complete.
         last_with_texts = apps.get_app_config("npcs")
-        post_migrate.connect(first_links.relink_after_migration, sender=last_with_texts)
+        post_migrate.connect(after_migrations.derive_after_migration, sender=last_with_texts)
         post_migrate.connect(
             event_sources.install_after_migrate, sender=apps.get_app_config("memories")
         )

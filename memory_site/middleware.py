@@ -12,6 +12,8 @@ from opentelemetry import context, propagate
 from memory_site import error_pages, logs
 from memory_site.errors import bare_problem, problem_response
 from memory_site.security import WIDER
+from retrieval.errors import Problem, Unauthorized
+from worlds import keys
 
 GetResponse = Callable[[HttpRequest], HttpResponse]
 DATA_POLICY = "default-src 'none'; frame-ancestors 'none'"
@@ -62,10 +64,20 @@ class ApiProblems:
         is_bare = response.status_code >= 400 and "json" not in response.get("Content-Type", "")
         if not (is_bare and request.path.startswith("/api/")):
             return response
-        problem = problem_response(request, bare_problem(response.status_code))
+        problem = problem_response(request, self.problem(request, response))
         if allow := response.get("Allow"):
             problem["Allow"] = allow
         return problem
+
+    def problem(self, request: HttpRequest, response: HttpResponse) -> Problem:
+        """Return 401 for an address that no operation has, asked for without a key: an id that is
+        none must not be told from one that is."""
+        if response.status_code == 404 and request.resolver_match is None:
+            try:
+                keys.key_in_headers(request.headers)
+            except Unauthorized as refusal:
+                return refusal
+        return bare_problem(response.status_code)
 
 
 class CompressedAnswers(GZipMiddleware):

@@ -181,6 +181,8 @@ def role_and_audience(user: AbstractBaseUser | AnonymousUser, world: World) -> t
     return membership.role, audience_of_party(party) if party else PUBLIC
 
 
+MEMBERS, GAME_MASTERS = "members of the world", "game masters of the world"
+"""Whom a page is for, as its view names it in `access`."""
 View = Callable[Concatenate[HttpRequest, Viewer, ...], HttpResponse]
 
 
@@ -195,6 +197,7 @@ def page(view: View) -> Callable[..., HttpResponse]:
         request.viewer = viewer  # type: ignore[attr-defined]
         return view(request, viewer, **kwargs)
 
+    wrapper.access = MEMBERS  # type: ignore[attr-defined]
     return wrapper
 
 
@@ -208,7 +211,7 @@ def gm_page(view: View) -> Callable[..., HttpResponse]:
         return view(request, viewer, **kwargs)
 
     guarded = page(guard)
-    guarded.is_for_game_masters = True  # type: ignore[attr-defined]
+    guarded.access = GAME_MASTERS  # type: ignore[attr-defined]
     return guarded
 
 
@@ -218,7 +221,7 @@ def is_for_game_masters(address: str) -> bool:
         view = resolve(urlsplit(address).path).func
     except (Resolver404, ValueError):
         return False
-    return getattr(view, "is_for_game_masters", False)
+    return getattr(view, "access", "") == GAME_MASTERS
 
 
 def render_page(

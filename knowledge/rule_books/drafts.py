@@ -12,7 +12,7 @@ from knowledge.markup_check import check_structure
 from knowledge.models import Rule
 from knowledge.schemas import LoreIn
 from knowledge.srd.sections import split_by_heading
-from retrieval.text import fold_name, guess_language, replace_links, slugify
+from retrieval.text import fold_name, language_of_open_text, replace_links, slugify
 
 LONGEST_WHOLE = 3_000
 """Characters of a text that is one rule, whatever headings it has."""
@@ -110,7 +110,7 @@ def _rules_of_draft(draft: LoreDraft, *, is_single: bool) -> Iterator[RuleDraft]
                 text,
                 breadcrumb=folders,
                 aliases=tuple(dict.fromkeys(aliases))[:MOST_ALIASES],
-                language=entry.language or guess_language(f"{title} {text}"),
+                language=entry.language or language_of_open_text(title, text),
                 **shared,
             )
         return
@@ -124,7 +124,7 @@ def _rules_of_draft(draft: LoreDraft, *, is_single: bool) -> Iterator[RuleDraft]
             section.body,
             breadcrumb=tuple(_plain_title(above)[:LONGEST_NAME] for above in section.breadcrumb),
             aliases=tuple(dict.fromkeys(aliases))[:MOST_ALIASES] if is_top else (),
-            language=entry.language or guess_language(f"{section.title} {section.body}"),
+            language=entry.language or language_of_open_text(section.title, section.body),
             **shared,
         )
 

@@ -19,7 +19,7 @@ from memory_site.editor.things import Thing
 from npcs.dispositions import recompute_all_parties
 from npcs.models import NPC, Secret
 from npcs.upsert import score_settings, store_npc
-from retrieval.text import guess_language, slug_of_title
+from retrieval.text import language_of_open_text, slug_of_title
 from worlds.audiences import Audience, Visibility
 from worlds.lookup import find_campaign
 from worlds.reveals import entries_in_force, reveal, set_known_to, undo_reveal
@@ -151,7 +151,7 @@ def _save_entry(saving: Saving) -> None:
         entry.overrides = values["overrides"] if entry.campaign else None
     if names & {"visibility", "parties", "npcs"}:
         _set_audience(entry, saving)
-    entry.language = entry.language or guess_language(f"{entry.title} {entry.body}")
+    entry.language = entry.language or language_of_open_text(entry.title, entry.body)
     if is_new:
         entry.slug = thing.npc.slug if thing.npc else free_slug(entry)
         if _is_taken(entry):

@@ -1,19 +1,24 @@
-"""Split a text into pieces at headings and natural blocks; the pieces joined give the text.
+"""Split a text into pieces at headings and natural blocks.
 
 Sizes are estimated tokens. `:::secret [party:<slug> …]` … `:::` becomes pieces of its
-own; when the end of a secret is ambiguous, the longer reading is taken.
+own; when the end of a secret is ambiguous, the longer reading is taken. The pieces of the open text
+are those that it would have without its secrets, so that where a passage ends, and what it scores,
+says nothing of what is hidden.
 """
 
 import re
+from bisect import bisect_left
+from collections import deque
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from itertools import accumulate
 
 from retrieval.text import (
     DEEPEST_SECRET,
     count_tokens,
+    cut_out_secrets,
     names_in_both,
     parse_secret,
-    split_secrets,
 )
 
 # Tokens. A group that has `SMALLEST` is closed before it exceeds `COMFORTABLE`.
@@ -33,14 +38,12 @@ Heading = tuple[int, str]
 
 @dataclass(frozen=True)
 class Piece:
-    """A slice of the source: `raw` slices joined give the source, `text` is displayed.
+    """A part of a text, without fences. `audiences` is None outside secrets; inside, those that the
+    block names (empty: the GM alone)."""
 
-    `audiences` is None outside secrets; inside, those the block names (empty: the GM alone)."""
-
-    raw: str
+    text: str
     headings: tuple[str, ...] = ()
     audiences: tuple[str, ...] | None = None
-    text: str = ""
 
 
 @dataclass(frozen=True)
@@ -54,22 +57,30 @@ class Block:
 def split_into_pieces(
     text: str, *, smallest: int = SMALLEST, largest: int = LARGEST
 ) -> list[Piece]:
-    """Split `text` into pieces of `smallest` to `largest` tokens, or smaller ones where secrets
-    leave less text between them."""
+    """Split `text` into pieces of `smallest` to `largest` tokens, none of them blank. The pieces of
+    a secret follow the open piece in which it stands, and may be smaller."""
+    cut = cut_out_secrets(text)
+    blocks = list(_blocks(cut.open_text, (), largest))
+    starts = list(accumulate((len(block.raw) for block in blocks), initial=0))
+    hidden = deque(cut.secrets)
     pieces: list[Piece] = []
-    path: tuple[Heading, ...] = ()
-    for raw, is_secret in split_secrets(text):
-        if is_secret:
-            pieces += _secret_pieces(raw, _titles(path), largest)
-            continue
-        blocks = list(_blocks(raw, path, largest))
-        path = blocks[-1].path
-        for group in pack_blocks(blocks, smallest, largest):
-            joined_raw = "".join(block.raw for block in group)
-            # A heading describes what follows; its own path counts only if nothing follows.
-            paths = [block.path for block in group if not block.is_heading] or [group[-1].path]
-            pieces.append(Piece(joined_raw, _common_titles(paths), text=joined_raw.strip()))
-    return merge_blank_pieces(pieces)
+    end = 0
+    for group in pack_blocks(blocks, smallest, largest):
+        pieces.append(_open_piece(group))
+        end += sum(len(block.raw) for block in group)
+        while hidden and hidden[0][0] <= end:
+            place, raw = hidden.popleft()
+            above = blocks[max(0, bisect_left(starts, place) - 1)].path
+            pieces += _secret_pieces(raw, _titles(above), largest)
+    for _place, raw in hidden:  # a text without open words
+        pieces += _secret_pieces(raw, (), largest)
+    return [piece for piece in pieces if piece.text]
+
+
+def _open_piece(group: Sequence[Block]) -> Piece:
+    # A heading describes what follows; its own path counts only if nothing follows.
+    paths = [block.path for block in group if not block.is_heading] or [group[-1].path]
+    return Piece("".join(block.raw for block in group).strip(), _common_titles(paths))
 
 
 def _secret_pieces(
@@ -80,24 +91,18 @@ def _secret_pieces(
     depth: int = 1,
 ) -> list[Piece]:
     """Split a secret into pieces. A nested secret is visible to those whom both blocks name."""
-    head, audiences, body, tail = parse_secret(raw)
+    _head, audiences, body, _tail = parse_secret(raw)
     if outer is not None:
         audiences = tuple(names_in_both(outer, audiences))
-    pieces: list[Piece] = []
     # Deeper than that, nobody but the game master is told anything: a text of thousands of
     # opening fences would end in a recursion error.
-    is_too_deep = depth > DEEPEST_SECRET
-    for part, is_secret in [(body, False)] if is_too_deep else split_secrets(body):
-        if is_secret:
-            pieces += _secret_pieces(part, headings, largest, audiences, depth + 1)
-        else:
-            parts = split_to_fit(part, largest)
-            readers = () if is_too_deep else audiences
-            pieces += [Piece(fit, headings, readers, fit.strip()) for fit in parts]
-    if not pieces:
-        return [Piece(raw, headings, audiences)]
-    pieces[0] = replace(pieces[0], raw=head + pieces[0].raw)
-    pieces[-1] = replace(pieces[-1], raw=pieces[-1].raw + tail)
+    if depth > DEEPEST_SECRET:
+        return [Piece(part.strip(), headings, ()) for part in split_to_fit(body, largest)]
+    cut = cut_out_secrets(body)
+    parts = split_to_fit(cut.open_text, largest)
+    pieces = [Piece(part.strip(), headings, audiences) for part in parts]
+    for _place, nested in cut.secrets:
+        pieces += _secret_pieces(nested, headings, largest, audiences, depth + 1)
     return pieces
 
 
@@ -206,18 +211,3 @@ def _common_titles(paths: Sequence[tuple[Heading, ...]]) -> tuple[str, ...]:
 
 def _titles(path: Sequence[Heading]) -> tuple[str, ...]:
     return tuple(title for _level, title in path)
-
-
-def merge_blank_pieces(pieces: Sequence[Piece]) -> list[Piece]:
-    """Append blank pieces and empty secrets to a neighbour, so that no piece is empty."""
-    result: list[Piece] = []
-    before = ""
-    for piece in pieces:
-        if piece.text:
-            result.append(replace(piece, raw=before + piece.raw))
-            before = ""
-        elif result:
-            result[-1] = replace(result[-1], raw=result[-1].raw + piece.raw)
-        else:
-            before += piece.raw
-    return [Piece(before)] if before else result

@@ -13,7 +13,7 @@ from retrieval.indexing.chunk import Piece, split_into_pieces
 from retrieval.indexing.chunk_schema import Chunk, Domain
 from retrieval.text import (
     clean_text,
-    guess_language,
+    language_of_open_text,
     slug_of_title,
     split_front_matter,
     string_list,
@@ -53,10 +53,10 @@ def normalize_lore(raw: str | Mapping[str, Any]) -> list[Chunk]:
 
 
 def chunk_entry(entry: SourceEntry, *, domain: Domain) -> list[Chunk]:
-    pieces = [piece for piece in split_into_pieces(entry.body) if piece.text]
+    pieces = split_into_pieces(entry.body)
     # An entry without a body is found by its title; one whose body is an empty secret is not.
     if not pieces and not entry.body.strip():
-        pieces = [Piece(entry.title, text=entry.title)]
+        pieces = [Piece(entry.title)]
     payload = {"entry": entry.id, "title": entry.title, "aliases": list(entry.aliases)}
     chunks = []
     for position, piece in enumerate(pieces):
@@ -101,7 +101,7 @@ def read_entry(raw: str | Mapping[str, Any]) -> SourceEntry:
         title=clean_text(title),
         body=body,
         id=str(_first(fields, ID_KEYS) or slug_of_title(title, otherwise=UNTITLED)),
-        language=str(fields.get("language") or guess_language(f"{title} {body}")),
+        language=str(fields.get("language") or language_of_open_text(title, body)),
         breadcrumb=tuple(string_list(fields.get("breadcrumb"))),
         aliases=tuple(string_list(fields.get("aliases"))),
         extra={key: value for key, value in fields.items() if key not in known_keys},

@@ -10,6 +10,8 @@ from typing import Literal, NamedTuple
 
 from rapidfuzz import fuzz
 
+from retrieval.text.words import guess_language
+
 # A run of colons matches from its first one only: to try each would take quadratic time.
 _OPENING = re.compile(r"(?<!:):::+[ \t]*secret\b", re.IGNORECASE)
 _FENCE = re.compile(
@@ -66,9 +68,55 @@ def split_secrets(text: str) -> Iterator[tuple[str, bool]]:
         yield text[at:], False
 
 
+class CutText(NamedTuple):
+    """A text whose secrets are cut out. `secrets` are their sources, each with its place in
+    `open_text`."""
+
+    open_text: str
+    secrets: list[tuple[int, str]]
+
+
+def cut_out_secrets(text: str) -> CutText:
+    """Return the open text as its author would have written it without the secrets: where one
+    stood, no more blank lines or spaces are left than the text around it has. Whoever may not know
+    the secret would see its place otherwise, and passages would end there."""
+    shown: list[str] = []
+    secrets: list[tuple[int, str]] = []
+    length, space, is_cut = 0, "", False
+    for part, is_secret in split_secrets(text):
+        if is_secret:
+            secrets.append((length, part))
+            is_cut = True
+            continue
+        words = part.strip()
+        lead = part[: len(part) - len(part.lstrip())]
+        gap = _gap_around(space, lead) if is_cut and shown else "" if is_cut else lead
+        if words:
+            shown.append(gap + words)
+            length += len(shown[-1])
+            gap = part[len(lead) + len(words) :]
+        space, is_cut = gap, False
+    return CutText("".join(shown) + ("" if is_cut or not shown else space), secrets)
+
+
+def _gap_around(before: str, after: str) -> str:
+    """Return the white space between the words on both sides of a secret."""
+    newlines = max(before.count("\n"), after.count("\n"))
+    if not newlines:
+        return " " if before or after else ""
+    indent = (after if "\n" in after else before).rpartition("\n")[2]
+    return "\n" * newlines + indent
+
+
 def without_secrets(text: str) -> str:
     """Return `text` without its secret blocks: what everyone may read who may read it at all."""
-    return "".join(part for part, is_secret in split_secrets(text) if not is_secret).strip()
+    return cut_out_secrets(text).open_text.strip()
+
+
+def language_of_open_text(title: str, body: str) -> str:
+    """Guess the language of an entry from what everyone may read of it: a secret in another
+    language must not be told by it."""
+    return guess_language(f"{title} {without_secrets(body)}")
 
 
 def without_fences(text: str) -> str:

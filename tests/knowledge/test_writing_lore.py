@@ -42,8 +42,7 @@ def seen_by(audience: Audience) -> set[str]:
 
 def test_a_secret_block_is_seen_by_whom_it_names_and_by_the_game_master(mira: Lore) -> None:
     assert seen_by(PUBLIC) == {
-        "She keeps the ledger of the ferry.",
-        "She never sleeps far from the water.",
+        "She keeps the ledger of the ferry.\n\nShe never sleeps far from the water."
     }
     assert seen_by(Audience("party", "lanternbearers")) - seen_by(PUBLIC) == {
         "She forged the ninth page."
@@ -86,8 +85,7 @@ def test_revealing_a_hidden_entry_shows_its_open_text_and_not_its_secrets(
     save_entry(mira)
     entry = reveal(mira, Audience("party", "gilded-oath"))
     assert seen_by(Audience("party", "gilded-oath")) == {
-        "She keeps the ledger of the ferry.",
-        "She never sleeps far from the water.",
+        "She keeps the ledger of the ferry.\n\nShe never sleeps far from the water."
     }
     undo_reveal(entry)
     assert seen_by(Audience("party", "gilded-oath")) == set()

@@ -5,8 +5,8 @@ import time
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from retrieval.indexing.chunk import split_into_pieces
-from retrieval.text import count_tokens
+from retrieval.indexing.chunk import Piece, split_into_pieces
+from retrieval.text import count_tokens, without_secrets
 
 SENTENCE = "The ferry crosses at low water, and nobody asks what lies under the tarpaulin. "
 PARAGRAPH = SENTENCE * 8 + "\n\n"
@@ -44,12 +44,44 @@ TEXTS = st.one_of(st.lists(LINES, max_size=40).map("\n".join), st.text(max_size=
 
 @given(TEXTS, st.sampled_from([(20, 60), (5, 8), (500, 1500)]))
 @settings(max_examples=400, deadline=None)
-def test_the_pieces_joined_give_the_text_back(text: str, sizes: tuple[int, int]) -> None:
+def test_the_open_pieces_joined_give_the_open_text_back(text: str, sizes: tuple[int, int]) -> None:
     smallest, largest = sizes
-    assert (
-        "".join(piece.raw for piece in split_into_pieces(text, smallest=smallest, largest=largest))
-        == text
-    )
+    pieces = split_into_pieces(text, smallest=smallest, largest=largest)
+    joined = "".join(piece.text for piece in pieces if piece.audiences is None)
+    assert "".join(joined.split()) == "".join(without_secrets(text).split())
+
+
+OPEN_LINES = LINES.filter(lambda line: ":::" not in line)
+BREAKS = st.sampled_from(["\n", "\n\n"])
+
+
+@given(
+    st.lists(OPEN_LINES, max_size=12).map("\n".join),
+    st.lists(OPEN_LINES, max_size=12).map("\n".join),
+    BREAKS,
+    st.sampled_from(["He lies.", "# Her crime\n\nTheft.", PARAGRAPH * 8, ":::secret\nx\n:::"]),
+)
+@settings(max_examples=300, deadline=None)
+def test_a_secret_changes_no_open_piece(before: str, after: str, gap: str, hidden: str) -> None:
+    """Else those who may not know it learn from scores and borders that there is one."""
+    before, after = before.strip(), after.strip()
+    told = split_into_pieces(f"{before}{gap}:::secret\n{hidden}\n:::{gap}{after}")
+    plain = split_into_pieces(f"{before}{gap}{after}".strip())
+    assert [piece for piece in told if piece.audiences is None] == plain
+
+
+def test_a_secret_within_a_line_leaves_no_trace() -> None:
+    told = split_into_pieces("Calm. :::secret He is dead. ::: Quiet.")
+    assert [piece for piece in told if piece.audiences is None] == [Piece("Calm. Quiet.")]
+
+
+@given(st.lists(OPEN_LINES, max_size=6).map("\n".join), BREAKS)
+@settings(max_examples=200, deadline=None)
+def test_a_nested_secret_changes_no_piece_around_it(inner: str, gap: str) -> None:
+    fence = ":::secret party:a\nOuter.{}More.\n:::"
+    told = split_into_pieces(fence.format(f"{gap}:::secret\n{inner}\n:::{gap}"))
+    plain = split_into_pieces(fence.format(gap))
+    assert [piece for piece in told if piece.audiences == ("party:a",)] == plain
 
 
 @given(TEXTS)
@@ -86,7 +118,7 @@ def test_long_text_is_cut_into_pieces_of_500_to_1500_tokens() -> None:
 
 def test_short_text_stays_whole() -> None:
     text = "# Mira Voss\n\nShe keeps the ledger.\n\n## Habits\n\n- tea\n- silence\n"
-    assert [piece.raw for piece in split_into_pieces(text)] == [text]
+    assert [piece.text for piece in split_into_pieces(text)] == [text.strip()]
 
 
 def test_a_piece_knows_the_headings_above_it() -> None:
@@ -113,11 +145,11 @@ def test_a_hash_in_fenced_code_is_no_heading() -> None:
 
 
 def test_a_secret_is_a_piece_of_its_own_and_its_fence_is_not_shown() -> None:
-    open_before, secret, open_after = split_into_pieces(
+    shown, secret = split_into_pieces(
         "# Mira\n\nA clerk.\n\n:::secret party:lanternbearers npc:Old-Tam\n"
         "She forged it.\n:::\n\nShe hums.\n"
     )
-    assert (open_before.audiences, open_after.audiences) == (None, None)
+    assert (shown.text, shown.audiences) == ("# Mira\n\nA clerk.\n\nShe hums.", None)
     assert secret.audiences == ("party:lanternbearers", "npc:old-tam")
     assert secret.text == "She forged it."
     assert secret.headings == ("Mira",)
@@ -127,9 +159,8 @@ def test_a_secret_may_stand_in_one_line() -> None:
     assert [
         (p.text, p.audiences) for p in split_into_pieces("Calm. :::secret He is dead. ::: Quiet.")
     ] == [
-        ("Calm.", None),
+        ("Calm. Quiet.", None),
         ("He is dead.", ()),
-        ("Quiet.", None),
     ]
 
 
@@ -145,15 +176,14 @@ def test_an_unclosed_secret_reaches_to_the_end() -> None:
 
 def test_a_heading_inside_a_secret_is_not_the_path_of_what_follows() -> None:
     pieces = split_into_pieces("# Mira\n\n:::secret\n## Her crime\nTheft.\n:::\n\nShe hums.\n")
-    assert pieces[-1].headings == ("Mira",)
+    assert [piece.headings for piece in pieces] == [("Mira",), ("Mira",)]
 
 
 def test_a_secret_in_a_secret_is_for_those_whom_both_name() -> None:
     text = ":::secret party:a party:b\nOuter.\n:::secret party:b party:c\nInner.\n:::\nMore.\n:::\n"
     assert [(p.text, p.audiences) for p in split_into_pieces(text)] == [
-        ("Outer.", ("party:a", "party:b")),
+        ("Outer.\nMore.", ("party:a", "party:b")),
         ("Inner.", ("party:b",)),
-        ("More.", ("party:a", "party:b")),
     ]
 
 
@@ -166,11 +196,10 @@ def test_a_megabyte_is_cut_in_seconds() -> None:
     text = "- item " + "x y" * 30 + "\n"
     pieces = split_into_pieces(text * 5_000 + "\n" * 100_000 + "word " * 50_000 + "a" * 200_000)
     assert time.monotonic() - started < 5
-    assert sum(len(piece.raw) for piece in pieces) == len(text) * 5_000 + 550_000
+    assert sum(len(piece.text) for piece in pieces) > len(text) * 4_900 + 440_000
 
 
 def test_thousands_of_nested_secrets_are_cut_and_told_to_nobody() -> None:
     text = ":::secret party:lanternbearers\n" * 3_000 + "MARKER\n" + ":::\n" * 3_000
     pieces = split_into_pieces(text)
-    assert "".join(piece.raw for piece in pieces) == text
     assert {piece.audiences for piece in pieces if "MARKER" in piece.text} == {()}
