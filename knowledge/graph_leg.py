@@ -9,6 +9,7 @@ from django.db.models import QuerySet
 from knowledge.graph.adjacency import neighbor_lore_ids
 from knowledge.graph.protocol import View
 from knowledge.models import LorePassage
+from knowledge.name_matching import LONGEST_QUESTION
 from knowledge.presenters import LORE_FIELDS
 from retrieval.search import HIT_COLUMNS, Hit, Leg, SearchResult
 
@@ -23,7 +24,7 @@ def add_graph_leg(
 ) -> SearchResult:
     """Return `result` with the graph leg fused in. `passages` are those that the search covered:
     an entry without a visible passage takes no rank, so a hidden entry changes nothing."""
-    near = _first_passage_hits(passages, neighbor_lore_ids(question, view))
+    near = _first_passage_hits(passages, neighbor_lore_ids(question[:LONGEST_QUESTION], view))
     if not near:
         return result
     legs = {hit.fields["lore__id"]: Leg(rank, gain(rank)) for rank, hit in enumerate(near, 1)}

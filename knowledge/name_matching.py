@@ -19,6 +19,7 @@ from worlds.stored_names import index_of_names
 LONGEST_NAME, MOST_WORDS = 80, 5
 """Only a question as short as this can be a misspelled name."""
 LONGEST_QUESTION = 2000
+"""Characters in which names are looked for; a longer text is a paste, not a question."""
 RECHECK_SECONDS = 30
 """How long another process's changes to shared rules may go unnoticed."""
 MATCHES = {"exact": "exact", "alias": "alias", "ending": "alias", "quoted": "alias"}

@@ -21,6 +21,7 @@ from knowledge.graph.entity_linking import EntityLinker
 from knowledge.graph.labels import fact_sentence
 from knowledge.graph.protocol import View
 from knowledge.models import LorePassage, RulePassage
+from knowledge.name_matching import LONGEST_QUESTION
 from knowledge.presenters import GmHitOut
 from knowledge.schemas import LoreQuestion, RulesQuestion
 from knowledge.search import find_lore
@@ -241,7 +242,8 @@ def _matches(index: NameIndex, question: str) -> list[tuple[Any, float]]:
     whole = [(match.key, NAMED * match.score) for match in index.find(text)]
     if whole:
         return whole
-    mentions = [mention.matches for mention in index.mentions(question)]
+    named = index.mentions(question[:LONGEST_QUESTION])
+    mentions = [mention.matches for mention in named]
     return list({match.key: MENTIONED * match.score for each in mentions for match in each}.items())
 
 
