@@ -132,12 +132,17 @@ PARTS = (
 
 
 def is_failing(part: SitePart) -> bool:
+    return failure_of(part) is not None
+
+
+def failure_of(part: SitePart) -> Exception | None:
+    """Return why the part does not work; None if it does."""
     try:
         part.probe()
-    except Exception as problem:  # a probe may raise anything: the part does not answer
+    except Exception as problem:  # a probe may raise anything
         logger.warning("health: %s does not answer: %s", part.name, problem)
-        return True
-    return False
+        return problem
+    return None
 
 
 @never_cache

@@ -1,6 +1,7 @@
 """The site's own middleware. `settings.MIDDLEWARE` lists it with Django's."""
 
 from collections.abc import Callable
+from time import monotonic
 
 from csp.constants import HEADER as CSP_HEADER
 from csp.middleware import CSPMiddleware, PolicyParts
@@ -12,6 +13,7 @@ from opentelemetry import context, propagate
 from memory_site import error_pages, logs
 from memory_site.errors import bare_problem, problem_response
 from memory_site.security import WIDER
+from memory_site.site_metrics import record_request
 from retrieval.errors import Problem, Unauthorized
 from worlds import keys
 
@@ -29,12 +31,14 @@ class RequestIds:
     def __call__(self, request: HttpRequest) -> HttpResponse:
         request_id = logs.valid_or_new_id(request.headers.get(logs.REQUEST_ID_HEADER))
         request.request_id = request_id  # type: ignore[attr-defined]
-        token = logs.current_request_id.set(request_id)
+        token, begin = logs.current_request_id.set(request_id), monotonic()
         try:
             response = self.get_response(request)
         finally:
             logs.current_request_id.reset(token)
         response[logs.REQUEST_ID_HEADER] = request_id
+        seconds = monotonic() - begin
+        record_request(method=request.method or "", status=response.status_code, seconds=seconds)
         return response
 
 

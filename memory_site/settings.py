@@ -95,6 +95,8 @@ TEMPLATES = [
 
 # --- Database
 DATABASE_URL = env.str("DATABASE_URL", default="")
+# A pooler in transaction mode stands before the server: nothing may last beyond a transaction.
+DATABASE_POOLER = env.bool("DATABASE_POOLER", default=False)
 EMBEDDED_DATABASE = env.str("EMBEDDED_DATABASE", default="memory37")
 
 
@@ -104,10 +106,11 @@ def _database() -> dict[str, Any]:
     shared = {
         "ENGINE": "memory_site.database",
         "CONN_MAX_AGE": 0,
+        "DISABLE_SERVER_SIDE_CURSORS": DATABASE_POOLER,
         "OPTIONS": {
             "server_side_binding": True,
             # Not 0: Django's DDL sends several commands at once, which cannot be prepared.
-            "prepare_threshold": 2,
+            "prepare_threshold": None if DATABASE_POOLER else 2,
             "pool": {
                 "min_size": 1,
                 "max_size": env.int("DATABASE_POOL_SIZE", default=10),

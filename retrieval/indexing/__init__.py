@@ -1,7 +1,13 @@
 """Chunks, vectors, word statistics and database indexes. Other apps import from this package."""
 
 from retrieval.indexing.chunk_schema import Chunk, Domain
-from retrieval.indexing.embed import PARKED_AFTER, embed_pending
+from retrieval.indexing.embed import (
+    PARKED_AFTER,
+    embed_pending,
+    parked_passages,
+    pending_passages,
+)
+from retrieval.indexing.inspection import PassageState, inspect_passages
 from retrieval.indexing.install import install_passage_table
 from retrieval.indexing.locks import exclusive
 from retrieval.indexing.model_switch import mark_foreign_stale
@@ -22,6 +28,7 @@ __all__ = [
     "PARKED_AFTER",
     "Chunk",
     "Domain",
+    "PassageState",
     "SourceEntry",
     "chunk_entry",
     "count_renewed",
@@ -30,11 +37,14 @@ __all__ = [
     "exclusive",
     "forget_scope",
     "index_vectors",
+    "inspect_passages",
     "install_passage_table",
     "mark_foreign_stale",
     "normalize_art",
     "normalize_episode",
     "normalize_lore",
     "normalize_srd",
+    "parked_passages",
+    "pending_passages",
     "request_stop",
 ]

@@ -92,6 +92,10 @@ def has_vector_index(model: type[Passage], embedder: str, using: str = "default"
         return cursor.fetchone() is not None
 
 
+def word_index_names(model: type[Passage]) -> list[str]:
+    return [_name(model, suffix) for suffix in WORD_INDEXES]
+
+
 def vector_index_name(model: type[Passage], embedder: str) -> str:
     return _name(model, _suffix(embedder))
 

@@ -73,6 +73,13 @@ def is_counted_by_parts(counts: ScopeStatistics) -> bool:
 def recount_outdated(model: type[Passage]) -> list[str]:
     """Count the words again in scopes whose stored totals are not those of their rows; return these
     scopes. Deletions, and edits of a large scope, get into the counts by this alone."""
+    due = outdated_scopes(model)
+    count_words(model, due)
+    return due
+
+
+def outdated_scopes(model: type[Passage]) -> list[str]:
+    """Return the scopes whose stored totals are not those of their rows."""
     rows = rows_to_count(model, None)
     is_public = Q(counted_public=True)
     totals = {
@@ -95,9 +102,7 @@ def recount_outdated(model: type[Passage]) -> list[str]:
         if not edited_rows
     }
     known = {*actual, *stored.values_list("scope", flat=True)}
-    due = sorted(scope for scope in known if actual.get(scope) != counted.get(scope))
-    count_words(model, due)
-    return due
+    return sorted(scope for scope in known if actual.get(scope) != counted.get(scope))
 
 
 def index_vectors(model: type[Passage]) -> str | None:

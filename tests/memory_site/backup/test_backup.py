@@ -1,0 +1,141 @@
+"""A backup of a running installation, restored into a new one by the commands."""
+
+import io
+import os
+import subprocess
+import sys
+import tarfile
+import threading
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any
+
+import pyrage
+import pytest
+from django.core.management import call_command
+from django.core.management.base import CommandError
+from django.db import connection
+from PIL import Image
+
+from art.pictures import store_picture
+from knowledge.entry_store import save_entry
+from knowledge.models import Lore
+from memory_site.archive.write import archive_world
+from memory_site.backup import restore
+from memory_site.backup.errors import BackupError
+from memory_site.backup.restore import open_backup, read_manifest, refuse_newer
+from memory_site.backup.write import one_snapshot, write_backup
+from worlds.models import World
+
+pytestmark = pytest.mark.django_db(transaction=True)
+ROOT = Path(__file__).parents[3]
+
+
+@contextmanager
+def load(world: World) -> Iterator[list[str]]:
+    """Write entries all the while; yield the slugs of those that were acknowledged."""
+    over, written = threading.Event(), list[str]()
+
+    def write_on() -> None:
+        with closing(connection):
+            while not over.is_set():
+                slug = f"pier-{len(written)}"
+                save_entry(Lore(world=world, slug=slug, title=slug, body="Boats moor here."))
+                written.append(slug)
+
+    writer = threading.Thread(target=write_on)
+    writer.start()
+    try:
+        while len(written) < 3:
+            over.wait(0.01)
+        yield written
+    finally:
+        over.set()
+        writer.join()
+
+
+def png() -> bytes:
+    buffer = io.BytesIO()
+    Image.new("RGB", (30, 20), "teal").save(buffer, "PNG")
+    return buffer.getvalue()
+
+
+def run_in(folder: Path, *arguments: str) -> "subprocess.CompletedProcess[str]":
+    """Run a command in an installation of its own below `folder`."""
+    own = {"MEMORY37_VAR": str(folder), "EMBEDDER": "hashing", "PYTHONWARNINGS": "ignore"}
+    environment = {k: v for k, v in os.environ.items() if k != "DATABASE_URL"} | own
+    command = [sys.executable, str(ROOT / "manage.py"), *arguments]
+    return subprocess.run(
+        command, env=environment, capture_output=True, text=True, check=False, timeout=250
+    )
+
+
+def test_a_backup_made_under_load_gives_the_same_export_elsewhere(
+    world: World, tmp_path: Path, settings: Any
+) -> None:
+    settings.MEDIA_ROOT = tmp_path / "media"
+    picture = store_picture(world, png())
+    key = tmp_path / "key"
+    call_command("backup", new_key=key)
+    public = key.read_text().split("public key: ")[1].split()[0]
+    with load(world) as written:
+        with one_snapshot() as snapshot:
+            archive_world(world, tmp_path / "before.zip")
+            seen = len(written)
+            write_backup(tmp_path / "all.backup", recipient=public, snapshot=snapshot)
+        assert len(written) > seen, "nothing was written during the backup"
+    assert (tmp_path / "all.backup").stat().st_mode & 0o077 == 0
+    fresh = tmp_path / "fresh"
+    refused = run_in(fresh, "restore", str(tmp_path / "all.backup"))
+    assert "--identity" in refused.stderr
+    done = run_in(fresh, "restore", str(tmp_path / "all.backup"), "--identity", str(key))
+    assert done.returncode == 0, done.stderr
+    done = run_in(fresh, "archive_world", world.slug, str(tmp_path / "after.zip"))
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "after.zip").read_bytes() == (tmp_path / "before.zip").read_bytes()
+    assert (fresh / "media" / picture.file.name).exists()
+    again = run_in(fresh, "restore", str(tmp_path / "all.backup"), "--identity", str(key))
+    assert "--replace" in again.stderr
+
+
+def test_a_damaged_backup_changes_nothing(world: World, tmp_path: Path) -> None:
+    write_backup(tmp_path / "all.backup")
+    with tarfile.open(tmp_path / "all.backup") as archive:
+        archive.extractall(tmp_path / "content", filter="data")
+    (tmp_path / "content" / "database.dump").write_bytes(b"half")
+    with pytest.raises(BackupError, match=r"damaged: database\.dump"):
+        read_manifest(tmp_path / "content")
+    (tmp_path / "cut").write_bytes((tmp_path / "all.backup").read_bytes()[:700])
+    with pytest.raises(CommandError, match="damaged"):
+        call_command("restore", tmp_path / "cut")
+    assert World.objects.filter(pk=world.pk).exists()
+
+
+def test_a_backup_of_a_newer_version_is_refused(world: World, tmp_path: Path) -> None:
+    manifest = write_backup(tmp_path / "all.backup")
+    refuse_newer(manifest)
+    manifest.migrations.append("knowledge.9999_from_the_future")
+    with pytest.raises(BackupError, match="Install that version"):
+        refuse_newer(manifest)
+
+
+def test_a_database_in_use_is_not_replaced(world: World, tmp_path: Path, monkeypatch: Any) -> None:
+    monkeypatch.setattr(restore, "OTHERS", "SELECT 2, true")
+    write_backup(tmp_path / "all.backup")
+    with pytest.raises(CommandError, match="stop web, worker and scheduler"):
+        call_command("restore", tmp_path / "all.backup", replace=True)
+
+
+def test_the_wrong_key_opens_nothing(world: World, tmp_path: Path) -> None:
+    right, wrong = (pyrage.x25519.Identity.generate() for _key in range(2))
+    write_backup(tmp_path / "all.backup", recipient=str(right.to_public()))
+    (tmp_path / "wrong").write_text(f"{wrong}\n")
+    with (
+        pytest.raises(BackupError, match="does not open"),
+        open_backup(tmp_path / "all.backup", tmp_path / "wrong"),
+    ):
+        pass
+    with pytest.raises(BackupError, match="no public key"):
+        write_backup(tmp_path / "other", recipient="age1nonsense")
+    assert not list(tmp_path.glob(".backup-*"))

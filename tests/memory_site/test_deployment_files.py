@@ -1,0 +1,107 @@
+"""Compose file, image, systemd units, dashboard and alerts name what the product really has."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from django.conf import settings
+
+from memory_site.process_supervisor import process_commands
+
+ROOT = Path(settings.BASE_DIR)
+DEPLOY = ROOT / "docs" / "deploy"
+BACKING = {"postgres", "redis", "neo4j", "otel"}
+PROGRAM = """
+import django
+django.setup()
+from django.test import Client
+from opentelemetry import metrics
+from retrieval.embedders import base
+from retrieval.search import engine
+from knowledge.graph.read_metrics import count_read
+count_read("postgres", "path")
+base._calls.add(1, {"model": "m"}), base._tokens.add(1, {"model": "m"})
+engine._requests.add(1, {"domain": "lore"}), engine._hits.add(1, {"domain": "lore"})
+client = Client(SERVER_NAME="localhost")
+client.get("/health/live")
+print(client.get("/metrics").content.decode())
+"""
+
+
+@pytest.fixture(scope="module")
+def compose() -> dict[str, Any]:
+    loaded: dict[str, Any] = yaml.safe_load((ROOT / "compose.yaml").read_text())
+    return loaded
+
+
+def test_every_service_starts_again_and_the_site_is_confined(compose: dict[str, Any]) -> None:
+    for name, service in compose["services"].items():
+        assert service["restart"] == ("no" if name == "migrate" else "unless-stopped"), name
+        if name not in BACKING:
+            assert service["read_only"], name
+            assert service["cap_drop"] == ["ALL"], name
+
+
+def test_compose_runs_the_processes_of_make_up(compose: dict[str, Any]) -> None:
+    commands = process_commands("0.0.0.0", 8000)
+    for name in ("web", "worker", "beat"):
+        own = compose["services"][name]["command"]
+        start = own.index("-A" if "-A" in own else "-m")
+        assert set(own[start:]) - {"0.0.0.0"} <= set(commands[name]), name
+        unit = (DEPLOY / "systemd" / f"memory37-{name}.service").read_text()
+        options = next(line for line in unit.splitlines() if line.startswith("ExecStart="))
+        assert set(options.split()[1:]) - set(commands[name]) <= {"127.0.0.1"}, name
+        assert "Restart=always" in unit
+
+
+def test_every_variable_of_the_compose_file_is_a_setting(compose: dict[str, Any]) -> None:
+    documented = re.findall(r"^\| `(\w+)`", (ROOT / "docs" / "settings.md").read_text(), re.M)
+    for name in ("web", "worker", "beat"):
+        assert set(compose["services"][name]["environment"]) <= set(documented)
+
+
+def test_the_image_runs_without_root_and_knows_every_requirement() -> None:
+    image = (ROOT / "Dockerfile").read_text()
+    assert re.findall(r"^USER (\S+)", image, re.M) == ["10001:10001"]
+    for name in ("", "-models", "-redis", "-rabbitmq", "-s3"):
+        assert f"requirements{name}.txt" in image
+
+
+@pytest.fixture(scope="module")
+def metric_names() -> set[str]:
+    """The names at /metrics of a process that has counted everything once."""
+    own = {"METRICS": "true", "METRICS_TOKEN": "", "DJANGO_SETTINGS_MODULE": "memory_site.settings"}
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM],
+        env={**os.environ, **own, "EMBEDDER": "hashing"},
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=200,
+    )
+    return set(re.findall(r"^(memory37_\w+)[{ ]", done.stdout, re.M))
+
+
+def names_in(text: str) -> set[str]:
+    return set(re.findall(r"\bmemory37_\w+", text))
+
+
+def test_dashboard_and_alerts_use_metrics_that_exist(metric_names: set[str]) -> None:
+    dashboard = json.loads((DEPLOY / "grafana" / "memory37.json").read_text())
+    used = names_in(json.dumps(dashboard["panels"]))
+    alerts = yaml.safe_load((DEPLOY / "prometheus" / "alerts.yaml").read_text())
+    rules = [rule for group in alerts["groups"] for rule in group["rules"]]
+    used |= names_in(" ".join(rule["expr"] for rule in rules))
+    # The tables of the database that the process uses may be missing: gauges that ask it are named.
+    gauges = {"memory37_part_up", "memory37_passages_waiting", "memory37_passages_parked"}
+    assert used - metric_names - gauges == set()
+    assert {"memory37_http_duration_seconds_bucket", "memory37_part_up"} <= used
+    for rule in rules:
+        assert rule["annotations"]["remedy"]
