@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack, aclosing
 from contextvars import copy_context
 from importlib import import_module
+from time import monotonic
 from typing import Any
 
 import django
@@ -27,24 +28,41 @@ from django.conf import settings  # noqa: E402 - needs the apps that the line ab
 from memory_site.mcp import McpEndpoint, Receive, Scope, Send  # noqa: E402
 from worlds import audit  # noqa: E402
 
+BODY_SECONDS, BODY_BYTES_PER_SECOND = 20.0, 20_000
+"""How long a body may take: so long, and a second more for each so many bytes that have come. Else
+a few hundred clients that send a byte now and then would hold every connection."""
+
 
 class BodyTooLarge(Exception):
     """The body has more than `UPLOAD_MAX_MB`."""
 
 
+class BodyTooSlow(Exception):
+    """The body did not come in the time that it had."""
+
+
 def limit_body(receive: Receive, scope: Scope) -> Receive:
     """Return `receive` which raises `BodyTooLarge`: at once if the body's announced length is too
-    large, else when too much of it has come. The body is written to disk while it is read."""
+    large, else when too much of it has come; and `BodyTooSlow`. The body is written to disk while
+    it is read. After its end the client may wait as long as it likes."""
     most = settings.UPLOAD_MAX_MB * 1_000_000
     announced = dict(scope["headers"]).get(b"content-length", b"0")
-    count = 0
+    count, is_read = 0, False
+    started = monotonic()
 
     async def receive_limited() -> Any:
-        nonlocal count
+        nonlocal count, is_read
         if announced.isdigit() and int(announced) > most:
             raise BodyTooLarge
-        message = await receive()
+        if is_read:
+            return await receive()
+        deadline = started + BODY_SECONDS + count / BODY_BYTES_PER_SECOND
+        try:
+            message = await asyncio.wait_for(receive(), deadline - monotonic())
+        except TimeoutError:
+            raise BodyTooSlow from None
         count += len(message.get("body", b""))
+        is_read = not message.get("more_body", False)
         if count > most:
             raise BodyTooLarge
         return message
@@ -52,10 +70,13 @@ def limit_body(receive: Receive, scope: Scope) -> Receive:
     return receive_limited
 
 
-async def refuse_body(send: Send) -> None:
+async def refuse_body(send: Send, fault: Exception) -> None:
+    status = 413
     text = f"The request may have at most {settings.UPLOAD_MAX_MB} MB: send less at once."
+    if isinstance(fault, BodyTooSlow):
+        status, text = 408, "The body came too slowly: send the request again."
     headers = [(b"content-type", b"text/plain; charset=utf-8"), (b"connection", b"close")]
-    await send({"type": "http.response.start", "status": 413, "headers": headers})
+    await send({"type": "http.response.start", "status": status, "headers": headers})
     await send({"type": "http.response.body", "body": text.encode()})
 
 
@@ -97,8 +118,8 @@ class OneThreadHandler(ASGIHandler):
             body = await self.read_body(limit_body(receive, scope))
         except RequestAborted:
             return
-        except BodyTooLarge:
-            await refuse_body(send)
+        except (BodyTooLarge, BodyTooSlow) as fault:
+            await refuse_body(send, fault)
             return
         run = copy_context().run
         loop = asyncio.get_running_loop()
@@ -157,9 +178,26 @@ class Application:
         if scope["type"] == "lifespan":
             await self.run_lifespan(receive, send)
         elif self.mcp and scope["type"] == "http" and scope["path"].rstrip("/") == "/mcp":
-            await self.mcp(scope, receive, send)
+            await self.answer_mcp(self.mcp, scope, receive, send)
         else:
             await self.django(scope, receive, send)
+
+    async def answer_mcp(
+        self, mcp: McpEndpoint, scope: Scope, receive: Receive, send: Send
+    ) -> None:
+        """Read the body within its time, then let the MCP server answer."""
+        limited, messages = limit_body(receive, scope), list[Any]()
+        try:
+            while not messages or messages[-1].get("more_body"):
+                messages.append(await limited())
+        except (BodyTooLarge, BodyTooSlow) as fault:
+            await refuse_body(send, fault)
+            return
+
+        async def receive_again() -> Any:
+            return messages.pop(0) if messages else await receive()
+
+        await mcp(scope, receive_again, send)
 
     async def run_lifespan(self, receive: Receive, send: Send) -> None:
         """Follow the ASGI lifespan protocol: start, wait for shutdown, stop."""

@@ -5,7 +5,7 @@ show no detail of a fault: the log has it under the request id.
 import logging
 from typing import Any
 
-from django.core.exceptions import RequestDataTooBig
+from django.core.exceptions import RequestDataTooBig, TooManyFieldsSent, TooManyFilesSent
 from django.db import DataError, InterfaceError, OperationalError
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
@@ -53,6 +53,8 @@ def problem_page(request: HttpRequest, exc: Exception) -> HttpResponse:
 
 
 def bad_request(request: HttpRequest, exception: Any) -> HttpResponse:
+    if isinstance(exception, TooManyFieldsSent | TooManyFilesSent):
+        return error_page(request, 413, gettext("Choose fewer at once, and send the form again."))
     return error_page(request, 400, gettext("Check the address, or go back and try again."))
 
 

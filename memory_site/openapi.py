@@ -4,6 +4,7 @@ declare; its digest; and the parser and renderer of the API."""
 import hashlib
 import json
 from collections.abc import Iterator
+from itertools import chain
 from typing import Any
 
 import orjson
@@ -23,6 +24,7 @@ from memory_site.api_reference.problems import problem_answer, share_problems
 from memory_site.api_reference.schema_names import rename_schemas
 from memory_site.errors import ProblemOut
 from memory_site.toolbox import TOOLS, Tool
+from retrieval.errors import Invalid
 from worlds.answer_dates import add_dates
 from worlds.callers import Caller
 from worlds.deprecations import DEPRECATED
@@ -63,12 +65,31 @@ TAGS = {
 }
 
 
+DEEPEST_JSON = 64
+"""What is nested deeper could be stored and then not be read: each reader has its own limit."""
+
+
 class StrictParser(Parser):
     """Strict UTF-8 and JSON: the standard library lets lone surrogates, NaN and Infinity in."""
 
     def parse_body(self, request: HttpRequest) -> dict[str, Any]:
-        body: dict[str, Any] = orjson.loads(request.body)
+        text = request.body
+        body: dict[str, Any] = orjson.loads(text)
+        # Counting is quick, and nearly every body passes by it.
+        if text.count(b"[") + text.count(b"{") > DEEPEST_JSON and depth_of(body) > DEEPEST_JSON:
+            raise Invalid(f"The body may be nested {DEEPEST_JSON} deep at most.")
         return body
+
+
+def depth_of(value: Any) -> int:
+    """Return how many lists and objects lie inside each other."""
+    depth, level = 0, [value]
+    while level := [each for each in level if isinstance(each, dict | list)]:
+        depth += 1
+        level = list(
+            chain.from_iterable(each.values() if isinstance(each, dict) else each for each in level)
+        )
+    return depth
 
 
 class Renderer(BaseRenderer):

@@ -300,6 +300,8 @@ AXES_LOCKOUT_TEMPLATE = "registration/locked.html"
 # For `manage.py mcp` and the Python client.
 MEMORY37_API_KEY = env.str("MEMORY37_API_KEY", default="")
 DATA_UPLOAD_MAX_MEMORY_SIZE = 10 * 1024 * 1024  # larger bodies are answered with 413
+# The admin asks whether thousands of rows are to be deleted with a field for each.
+DATA_UPLOAD_MAX_NUMBER_FIELDS = 50_000
 
 # --- Telemetry
 METRICS = env.bool("METRICS", default=False)  # Prometheus text at /metrics

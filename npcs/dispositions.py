@@ -95,6 +95,8 @@ def correct(
     """Write a game master's own change, with a reason. It counts at once; with `hold_if_large`, a
     change as large as an episode's that would be held waits for approval as well."""
     check_delta(by, LARGEST_CORRECTION)
+    if axis not in Axis:
+        raise Invalid(f"There is no axis {axis[:80]!r}.", candidates=list(Axis))
     if npc.world_id != party.world_id:
         raise Invalid("The NPC and the party are of different worlds.")
     lock_party(party)

@@ -1,6 +1,7 @@
 """Write many things with a report on each; all or none on request."""
 
 from collections.abc import Callable, Sequence
+from time import monotonic
 from typing import Any, Literal, TypeVar
 
 from django.db import transaction
@@ -9,6 +10,14 @@ from pydantic import BaseModel, ValidationError
 from retrieval.errors import Invalid, Problem
 
 Item = TypeVar("Item", bound=BaseModel)
+
+
+MOST_SECONDS = 10.0
+"""For which one request may hold a thread and the locks of what it wrote."""
+
+
+class TimeUsedUp(Problem):
+    code, title = "time_used_up", "The items before took too long"
 
 
 class ItemReport(BaseModel):
@@ -63,10 +72,19 @@ Change = tuple[str, str]
 
 
 def report_on_all(
-    items: Sequence[Any], change: Callable[[Any], Change], *, atomic: bool
+    items: Sequence[Any],
+    change: Callable[[Any], Change],
+    *,
+    atomic: bool,
+    seconds: float = MOST_SECONDS,
 ) -> BulkReport:
+    """Items that come after `seconds` are not tried, and told so."""
+    deadline = monotonic() + seconds
+
     def change_item(index: int, item: Any) -> ItemReport:
         try:
+            if monotonic() > deadline:
+                raise TimeUsedUp("Not tried: the items before took too long. Send this one again.")
             with transaction.atomic():
                 item_id, outcome = change(item)
         except (Problem, ValidationError) as error:

@@ -4,6 +4,7 @@ contradictions."""
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from math import isfinite
 from typing import Any, Protocol, Self
 from uuid import UUID
 
@@ -313,10 +314,12 @@ def belief_of_request(request: HttpRequest, viewer: Viewer) -> datetime | None:
 
 
 def parse_number(text: str | None) -> float | None:
+    """Return a finite number; None for anything else, such as `nan`."""
     try:
-        return float(text) if text else None
+        number = float(text or "nan")
     except ValueError:
         return None
+    return number if isfinite(number) else None
 
 
 @require_POST
