@@ -80,10 +80,12 @@ def marks_of(world: World, role: str) -> set[str]:
     """What names the world and its rows: its name, and every id that no other row can have. Not the
     row of each model whose pages are asked for: the next page says that there is no row of that
     id."""
-    marks = {world.name}
+    marks, asked_for = {world.name}, set()
     for model in scoped_models():
-        rows = rows_of_world(model, world).order_by("pk")
-        marks |= {str(pk) for pk in rows.values_list("pk", flat=True)[1:]}
+        keys = rows_of_world(model, world).order_by("pk").values_list("pk", flat=True)
+        marks |= {str(pk) for pk in keys}
+        asked_for.add(str(keys[0]))
+    marks -= asked_for
     if role != "operator":
         return {mark for mark in marks if not mark.isdigit()}
     seen = {world.name}
