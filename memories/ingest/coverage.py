@@ -137,16 +137,28 @@ def replacing(old: str, memories: Sequence[str]) -> list[int]:
 
 
 def evidence_of(text: str, others: Sequence[str]) -> list[int]:
-    """Return the positions of those of `others` that share enough words, a number or a name with
-    `text`."""
-    own = parse_text(text)
-    positions = []
-    for position, other in enumerate(others):
-        part = parse_text(other)
-        is_related = bool(own.numbers & part.numbers or set(own.names) & part.stems)
-        if is_related or set(part.names) & own.stems or overlap(text, other) >= EVIDENCE_FROM:
-            positions.append(position)
-    return positions
+    """Return the positions of those of `others` that say `text` word for word; else of those that
+    share enough words; else a number or a name."""
+    tests = (is_same_text, shares_words, shares_detail)
+    for test in tests:
+        if positions := [at for at, other in enumerate(others) if test(text, other)]:
+            return positions
+    return []
+
+
+def is_same_text(one: str, other: str) -> bool:
+    return fingerprint(one) == fingerprint(other)
+
+
+def shares_words(one: str, other: str) -> bool:
+    return overlap(one, other) >= EVIDENCE_FROM
+
+
+def shares_detail(one: str, other: str) -> bool:
+    """Whether they have a number or a name in common."""
+    own, part = parse_text(one), parse_text(other)
+    has_name = set(own.names) & part.stems or set(part.names) & own.stems
+    return bool(own.numbers & part.numbers or has_name)
 
 
 def sentences_of(text: str) -> list[str]:

@@ -22,6 +22,7 @@ from memories.ledger.rows import (
     write_observations,
 )
 from memories.ledger.turns import link_changed_turns
+from memories.ledger.vector_indexes import index_if_large
 from memories.ledger.word_counts import recount_words
 from memories.models import MemoryItem, Namespace
 from memories.models.namespaces import Review
@@ -141,6 +142,7 @@ def _update_counters(namespace: Namespace, plan: Plan) -> None:
     enough = max(RECOUNT_LEAST, RECOUNT_SHARE * namespace.words_counted)
     if plan.memories and namespace.words_uncounted >= enough:
         transaction.on_commit(partial(recount_words, namespace))
+        transaction.on_commit(partial(index_if_large, namespace))
 
 
 def bump_revision(namespace: Namespace) -> None:

@@ -1,0 +1,77 @@
+"""The vector indexes, built by whoever writes enough: a plain script has no worker.
+
+Those of callers' own clients, one for each width, are in no migration: the widths are the callers'.
+"""
+
+import logging
+
+from django.db import DatabaseError, connection
+from psycopg import sql
+
+from memories.models import MemoryItem, Namespace
+from memories.vectors import WIDEST_HALFVEC, indexed_type
+from retrieval.indexing import exclusive, index_vectors
+
+logger = logging.getLogger(__name__)
+
+ROWS_WORTH_AN_INDEX = 1_000
+"""Client vectors of one width from which they are indexed."""
+
+COUNT = """
+SELECT count(*) FROM (
+    SELECT FROM memories_clientvector WHERE vector_dims(vector) = %s LIMIT %s
+) AS enough
+"""
+IS_VALID = "SELECT 1 FROM pg_index WHERE indexrelid = to_regclass(%s) AND indisvalid"
+DROP_INVALID = "DROP INDEX CONCURRENTLY IF EXISTS {name}"
+CREATE = """
+CREATE INDEX CONCURRENTLY {name} ON memories_clientvector
+USING hnsw ((vector::{type}({dims})) {operators}) WHERE vector_dims(vector) = {dims}
+"""
+
+
+def index_if_large(namespace: Namespace) -> str | None:
+    """Create the index of the namespace's vectors if there are enough of their kind; return its
+    name. Readers and writers are not blocked, and a failure is logged: the index is no data."""
+    # CONCURRENTLY is impossible inside a transaction: the next write comes here again.
+    if connection.in_atomic_block:
+        return None
+    try:
+        if namespace.dims is None:
+            return index_vectors(MemoryItem)
+        return index_client_vectors(namespace.dims)
+    except DatabaseError:
+        logger.exception("The vector index of %s was not created", namespace)
+        return None
+
+
+def index_client_vectors(dims: int) -> str | None:
+    name = f"memory_client_vectors_{dims}"
+    if dims > WIDEST_HALFVEC or has_index(name) or not is_worth_an_index(dims):
+        return None
+    kind = indexed_type(dims)
+    parts = {
+        "name": sql.Identifier(name),
+        "type": sql.SQL(kind),
+        "operators": sql.SQL(f"{kind}_cosine_ops"),
+        "dims": sql.Literal(dims),
+    }
+    with exclusive(name) as is_alone, connection.cursor() as cursor:
+        if not is_alone:
+            return None
+        # An interrupted build leaves an invalid index.
+        cursor.execute(sql.SQL(DROP_INVALID).format(**parts))
+        cursor.execute(sql.SQL(CREATE).format(**parts))
+    return name
+
+
+def has_index(name: str) -> bool:
+    with connection.cursor() as cursor:
+        cursor.execute(IS_VALID, [name])
+        return cursor.fetchone() is not None
+
+
+def is_worth_an_index(dims: int) -> bool:
+    with connection.cursor() as cursor:
+        cursor.execute(COUNT, [dims, ROWS_WORTH_AN_INDEX])
+        return bool(cursor.fetchone()[0] >= ROWS_WORTH_AN_INDEX)
