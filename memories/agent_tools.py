@@ -21,6 +21,7 @@ from memories.states import Bucket
 from memories.tools import EventTime, Limit, MemoryAsk, Source, Subject
 from retrieval.errors import Invalid
 from retrieval.search import Rerank
+from retrieval.tasks import embed_soon
 from worlds.callers import Caller
 
 BucketName = Literal["profile", "preference", "episodic", "semantic", "fact"]
@@ -256,8 +257,10 @@ def task_close(ask: TaskCloseAsk, caller: Caller) -> TaskCloseAnswer:
     Example: {"success": true, "solution": "Read the fare with get() and a default of 0."}
     """
     store = store_of(caller)
-    episode = WorkingMemoryManager(store).consolidate(**ask.model_dump())
-    lessons = SemanticMemoryManager(store).learn_from_episode(episode)
+    with store.atomically():
+        episode = WorkingMemoryManager(store).consolidate(**ask.model_dump())
+        lessons = SemanticMemoryManager(store).learn_from_episode(episode)
+        embed_soon("memory")
     return TaskCloseAnswer(
         episode_id=str(episode.id),
         summary=episode.text,

@@ -12,6 +12,7 @@ from memories.classification.cues import Cues, load_cues
 from memories.classification.rules import rule_importance
 from memories.ingest.reconstruction import StructuredModel, ask
 from memories.states import Bucket
+from retrieval.llm import Deadline
 
 logger = logging.getLogger(__name__)
 
@@ -52,12 +53,15 @@ class RuleBasedClassifier:
 
 @dataclass(frozen=True)
 class LLMClassifier:
-    """By a language model; raise `ClassifierFailed` after three tries without a usable answer."""
+    """By a language model; raise `ClassifierFailed` after three tries without a usable answer, or
+    after the `deadline` of all events."""
 
     model: StructuredModel
+    deadline: Deadline | None = None
 
     def classify(self, event: MemoryEvent) -> Classification:
-        answer = ask(self.model, prompts.single_block_prompt("sort", [event.content]), BucketAnswer)
+        prompt = prompts.single_block_prompt("sort", [event.content])
+        answer = ask(self.model, prompt, BucketAnswer, deadline=self.deadline)
         if answer is None:
             raise ClassifierFailed("the language model gave no usable answer")
         return Classification(answer.bucket, answer.confidence, "model", answer.importance)

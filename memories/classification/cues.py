@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -22,6 +22,11 @@ class Cue:
     pattern: re.Pattern[str]
     case_sensitive: bool
 
+    @property
+    def is_catch_all(self) -> bool:
+        """Whether it matches any text: it breaks ties, and is no evidence."""
+        return self.pattern.pattern == "."
+
     @classmethod
     def parse(cls, line: str) -> "Cue":
         """Parse "weight regex"; a regex with `[A-Z]` in it is case-sensitive."""
@@ -33,7 +38,8 @@ class Cue:
 
 @dataclass(frozen=True)
 class LabelScores:
-    """The label with most weight. `margin` is its lead over the next, as a share of both (0–1)."""
+    """The label with most weight. `margin` is its lead over the next, as a share of both (0–1);
+    0 if nothing but a catch-all cue speaks for it."""
 
     label: str
     margin: float
@@ -57,12 +63,15 @@ class Cues:
         text = text[:MAX_CHARACTERS]
         # Lowercasing once and matching case-sensitively is three times as fast as re.IGNORECASE.
         lower = text.lower()
-        weights = dict.fromkeys(self.by_label, 0.0)
+        weights, with_evidence = dict.fromkeys(self.by_label, 0.0), set()
         for label, cues in self.by_label.items():
             for cue in cues:
                 if cue.pattern.search(text if cue.case_sensitive else lower):
                     weights[label] += cue.weight
-        return rank_labels(weights)
+                    if not cue.is_catch_all:
+                        with_evidence.add(label)
+        scores = rank_labels(weights)
+        return scores if scores.label in with_evidence else replace(scores, margin=0.0)
 
     def with_cues(self, more: Mapping[str, Iterable[str]]) -> "Cues":
         """Return these cues and `more`: lines of "weight regex" by label; labels may be new."""

@@ -22,7 +22,7 @@ BUG, CODE = "bug_pattern", "code_pattern"
 PREFERENCES, LEARNED = "user_preferences", "learned"
 # Similarity (0–1) from which an error matches a pattern, and from which both are the same bug.
 MATCHES_FROM, SAME_FROM = 0.6, 0.9
-MAX_EPISODES_OF_PATTERN, MAX_LEARNED_EPISODES = 50, 10_000
+MAX_EPISODES_OF_PATTERN, MAX_LEARNED_EPISODES, MAX_FAILURES = 50, 10_000, 10
 
 
 @dataclass(frozen=True)
@@ -36,6 +36,8 @@ class BugPattern:
     solution: str = ""
     occurrences: int = 1
     episodes: tuple[str, ...] = ()
+    failed: tuple[str, ...] = ()
+    """What was tried and did not help."""
     score: float = 1.0
 
     @classmethod
@@ -95,9 +97,11 @@ class SemanticMemoryManager:
         *,
         cause: str = "",
         solution: str = "",
+        failed: str = "",
         episode: str = "",
     ) -> BugPattern:
-        """Store the pattern, or count one more occurrence of the same one."""
+        """Store the pattern, or count one more occurrence of the same one. `failed`: what was tried
+        and did not help."""
         if not error_type.strip():
             raise Invalid("A bug pattern needs the type of its error.")
         # Patterns that wait for approval are included: none must be learned twice.
@@ -109,11 +113,13 @@ class SemanticMemoryManager:
             payload = count_occurrence(record.payload, episode)
             payload["cause"] = cause or payload["cause"]
             payload["solution"] = solution or payload["solution"]
+            payload["failed"] = add_failure(payload, failed)
             return BugPattern.from_record(self._store.update(record.id, payload=payload))
         lines = [
             f"{error_type}: {error_message}".rstrip(": "),
             f"Cause: {cause}" if cause else "",
             f"Solution: {solution}" if solution else "",
+            f"Did not help: {failed}" if failed else "",
         ]
         payload = {
             "kind": BUG,
@@ -121,6 +127,7 @@ class SemanticMemoryManager:
             "error_message": error_message,
             "cause": cause,
             "solution": solution,
+            "failed": add_failure({}, failed),
             "occurrences": 1,
             "episodes": [episode] if episode else [],
         }
@@ -254,16 +261,17 @@ class SemanticMemoryManager:
     # What an episode teaches
 
     def _learn_bug_patterns(self, episode: TaskEpisode) -> list[BugPattern]:
-        """Add the errors that a successful episode overcame, with its solution."""
-        if not episode.success:
-            return []
+        """Add the errors of an episode: with what solved them, or with what did not."""
         errors = dict.fromkeys((error.error_type, error.message) for error in episode.errors)
+        tried = episode.solution or episode.outcome
+        cause = episode.hypotheses[-1] if episode.hypotheses and episode.success else ""
         return [
             self.add_bug_pattern(
                 error_type,
                 message,
-                cause=episode.hypotheses[-1] if episode.hypotheses else "",
-                solution=episode.solution or episode.outcome,
+                cause=cause,
+                solution=tried if episode.success else "",
+                failed="" if episode.success else tried,
                 episode=str(episode.id),
             )
             for error_type, message in errors
@@ -328,6 +336,11 @@ def count_occurrence(payload: Mapping[str, Any], episode: str) -> dict[str, Any]
     }
 
 
+def add_failure(payload: Mapping[str, Any], failed: str) -> list[str]:
+    known = [one for one in payload.get("failed", ()) if one != failed]
+    return [*known, failed][-MAX_FAILURES:] if failed else known
+
+
 def similar_bugs(
     rows: Iterable[MemoryRecord], error_type: str, message: str, *, least: float
 ) -> list[BugPattern]:
@@ -352,4 +365,5 @@ def bug_similarity(payload: Mapping[str, Any], error_type: str, message: str) ->
 
 def _payload_fields(cls: type[Any], payload: Mapping[str, Any]) -> dict[str, Any]:
     names = [one.name for one in fields(cls) if one.name in payload]
-    return {name: payload[name] for name in names} | {"episodes": tuple(payload["episodes"])}
+    lists = {name: tuple(payload.get(name, ())) for name in ("episodes", "failed") if name in names}
+    return {name: payload[name] for name in names} | lists

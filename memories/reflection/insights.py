@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated
+from uuid import UUID
 
 from pydantic import BaseModel, Field
 
@@ -41,6 +42,8 @@ class InsightDraft:
     importance: float
     made_by: Maker
     episodes: Sequence[MemoryItem]
+    revised_ids: Sequence[UUID] = ()
+    """Insights that it takes the place of."""
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ its claim replaced and writes nothing. So each trigger yields exactly one set of
 
 import logging
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import timedelta
 from uuid import UUID
 
@@ -18,9 +19,10 @@ from memories.ledger.commit import commit, namespace_transaction
 from memories.ledger.plan import NewMemory, Particulars, Plan
 from memories.ledger.rows import evidence_of
 from memories.models import Insight, InsightSource, MemoryItem, Reflection
-from memories.reflection.clusters import EpisodeClusterer
 from memories.reflection.insights import InsightDraft, ReflectionGenerator
-from memories.states import Bucket
+from memories.reflection.themes import find_themes
+from memories.similarity.resolve import MemoryLink
+from memories.states import Bucket, LinkKind
 from memories.vectors import Vectors
 from retrieval.llm import Purpose
 from retrieval.models import uuid7
@@ -28,7 +30,6 @@ from retrieval.models import uuid7
 logger = logging.getLogger(__name__)
 
 LEASE = timedelta(minutes=15)
-MAX_EPISODES = 500
 
 
 def run_reflection(
@@ -57,15 +58,11 @@ def unclaimed_reflections() -> "QuerySet[Reflection]":
 
 
 def _generate_insights(reflection: Reflection, models: Models) -> list[InsightDraft]:
-    """Return one insight per cluster of the reflection's episodes (the latest 500)."""
-    rows = MemoryItem.objects.of(reflection.namespace).active().filter(bucket=Bucket.EPISODIC)
-    rows = rows.filter(timestamp_ms__gt=reflection.after_ms, timestamp_ms__lte=reflection.until_ms)
-    episodes = list(rows.latest_first().without_index_columns()[:MAX_EPISODES])
-    texts = [episode.text for episode in episodes]
-    vectors = models.vectors.of_documents(texts) if texts else None
+    """Return one insight per theme of the reflection."""
     generator = ReflectionGenerator(models.model, reflection.namespace.language)
     return [
-        generator.generate(cluster) for cluster in EpisodeClusterer().cluster(episodes, vectors)
+        replace(generator.generate(theme.episodes), revised_ids=theme.revised_ids)
+        for theme in find_themes(reflection, models)
     ]
 
 
@@ -96,7 +93,8 @@ def _write_insights(
             for draft, episodes in zip(drafts, sources, strict=True)
         ]
         reason = f"reflection {current.number}"
-        commit(namespace, Plan(memories=memories, vectors=vectors, reason=reason))
+        links = _revisions(drafts, [memory.id for memory in memories])
+        commit(namespace, Plan(memories=memories, links=links, vectors=vectors, reason=reason))
         for memory, draft, episodes in zip(memories, drafts, sources, strict=True):
             insight = Insight.objects.create(
                 memory_id=memory.id, reflection=current, rests_on=len(draft.episodes)
@@ -107,3 +105,15 @@ def _write_insights(
         current.done_at, current.claimed_until = timezone.now(), None
         current.save(update_fields=["done_at", "claimed_until"])
     return [memory.id for memory in memories]
+
+
+def _revisions(drafts: Sequence[InsightDraft], new_ids: Sequence[UUID]) -> list[MemoryLink]:
+    """Link each new insight to those it revises, of which some may have left use meanwhile."""
+    pks = {pk for draft in drafts for pk in draft.revised_ids}
+    active = set(MemoryItem.objects.active().filter(pk__in=pks).values_list("pk", flat=True))
+    return [
+        MemoryLink(pk, new_id, LinkKind.SUPERSEDES, "revised by a later reflection")
+        for draft, new_id in zip(drafts, new_ids, strict=True)
+        for pk in draft.revised_ids
+        if pk in active
+    ]

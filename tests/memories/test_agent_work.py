@@ -2,9 +2,13 @@
 database is needed.
 """
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
+from django.db import connection
 
 from memories.code_rules import (
     CodeRule,
@@ -442,3 +446,34 @@ def test_an_agent_debugs_and_is_asked_later(mira: Namespace) -> None:
         .values_list("confidence", flat=True)
     )
     assert list(history) == pytest.approx([0.6, 0.68])
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_process_that_is_killed_while_it_closes_a_task_leaves_no_episode_unlearned(
+    mira: Namespace,
+) -> None:
+    command = [sys.executable, "-m", "tests.memories.closing"]
+    names = [str(connection.settings_dict["NAME"]), str(mira.world_id), mira.name]
+    environment = {**os.environ, "EMBEDDER": "hashing"}
+    ran = subprocess.run(
+        [*command, *names], capture_output=True, text=True, env=environment, timeout=300
+    )
+    assert ran.returncode == 0, ran.stderr[-2000:]
+    assert int(ran.stdout.split()[-1]) > 5
+    store = PostgresMemoryStore(mira)
+    episodes = {str(one.id) for one in store.find(kind="episode")}
+    assert episodes
+    assert set(store.load_state("learned")["episodes"]) == episodes
+
+
+def test_a_failed_task_teaches_what_did_not_help(store: MemoryStore) -> None:
+    working, knowledge = WorkingMemoryManager(store), SemanticMemoryManager(store)
+    working.init_task("Mend the toll ledger")
+    working.record_step("run", {}, output="x", error_type="KeyError", error_message="'fare'")
+    episode = working.consolidate(success=False, outcome="Reading the file twice")
+    knowledge.learn_from_episode(episode)
+    (bug,) = knowledge.match_bug_pattern("KeyError", "'fare'")
+    assert (bug.solution, bug.failed) == ("", ("Reading the file twice",))
+    knowledge.add_bug_pattern("KeyError", "'fare'", solution="Read it with get().")
+    (bug,) = knowledge.match_bug_pattern("KeyError", "'fare'")
+    assert (bug.solution, bug.failed) == ("Read it with get().", ("Reading the file twice",))

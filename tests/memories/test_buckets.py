@@ -167,7 +167,7 @@ def test_the_model_is_asked_only_when_rules_are_unsure() -> None:
     hybrid = HybridClassifier(model=LLMClassifier(model))
     sure = hybrid.classify(MemoryEvent("I prefer ripgrep, please always use it."))
     assert (sure.bucket, sure.by, model.asked) == (Bucket.PREFERENCE, "rules", 0)
-    unsure = HybridClassifier(model=LLMClassifier(model), trust_rules_from=1.1).classify(UNCLEAR)
+    unsure = hybrid.classify(UNCLEAR)
     assert (unsure.bucket, unsure.by, unsure.importance) == (Bucket.SEMANTIC, "model", 0.9)
 
 
@@ -175,8 +175,10 @@ def test_the_model_is_asked_only_when_rules_are_unsure() -> None:
     "answer", [{"bucket": "nonsense"}, TimeoutError("slow"), {"bucket": "fact", "importance": 7}]
 )
 def test_rules_sort_when_the_model_fails(answer: object) -> None:
-    hybrid = HybridClassifier(model=LLMClassifier(OneAnswerModel(answer)), trust_rules_from=1.1)
+    model = OneAnswerModel(answer)
+    hybrid = HybridClassifier(model=LLMClassifier(model))
     assert hybrid.classify(UNCLEAR).by == "rules"
+    assert model.asked == 3
 
 
 def test_rules_sort_events_of_three_languages() -> None:

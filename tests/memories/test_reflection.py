@@ -299,3 +299,46 @@ def test_the_beat_does_all_of_it(mira: Namespace) -> None:
 def test_what_is_like_nothing_is_in_no_cluster() -> None:
     assert EpisodeClusterer().cluster([], None) == []
     assert EpisodeClusterer().cluster([MemoryItem(text="alone")], None) == []
+
+
+UNRELATED = [
+    "Tobin rang the cracked toll bell at the upper pier.",
+    "The council of Stonewater raised the tax on salt.",
+    "A heron stole Mira's breakfast while she slept.",
+]
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("source", [SiteSource(), None])
+def test_unrelated_episodes_give_no_insight(mira: Namespace, source: SiteSource | None) -> None:
+    write_episodes(mira, *UNRELATED)
+    models = Models(source or DownSource())
+    assert run_reflection(start_reflection(mira, NOW_DUE), models=models) == []  # type: ignore[arg-type]
+
+
+class DownSource(SiteSource):
+    def of_documents(self, _texts: list[str]) -> Vectors | None:
+        return None
+
+
+@pytest.mark.django_db
+def test_a_problem_that_returns_once_in_each_reflection_is_seen(mira: Namespace) -> None:
+    made = []
+    for number, leak in enumerate(LEAKS):
+        write_episodes(mira, leak, *(f"{text} Day {number}." for text in UNRELATED[1:]))
+        made.append(run_reflection(start_reflection(mira, NOW_DUE)))  # type: ignore[arg-type]
+    of_leaks = Insight.objects.filter(sources__episode__text=LEAKS[0], memory__state=State.ACTIVE)
+    assert set(of_leaks.get().sources.values_list("episode__text", flat=True)) == set(LEAKS)
+
+
+@pytest.mark.django_db
+def test_an_insight_is_revised_and_not_repeated(mira: Namespace) -> None:
+    write_episodes(mira, *LEAKS)
+    (first,) = run_reflection(start_reflection(mira, NOW_DUE)) or []  # type: ignore[arg-type]
+    trees = {"Elm": "Birch", "Oak": "Pine", "Ash": "Rowan"}
+    more = [text.replace(old, new) for text, (old, new) in zip(LEAKS, trees.items(), strict=True)]
+    write_episodes(mira, *more)
+    (second,) = run_reflection(start_reflection(mira, NOW_DUE)) or []  # type: ignore[arg-type]
+    assert MemoryItem.objects.get(pk=first).state == State.SUPERSEDED
+    insight = Insight.objects.get(pk=second)
+    assert insight.sources.count() == insight.rests_on == 6

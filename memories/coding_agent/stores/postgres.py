@@ -1,6 +1,7 @@
 """A store in PostgreSQL: the same rows that `Memory` and the buckets use."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import fields, replace
 from typing import Any, Unpack
 from uuid import UUID
@@ -38,10 +39,22 @@ class PostgresMemoryStore(MemoryStore):
     def __init__(self, namespace: Namespace, *, vectors: VectorSource | None = None) -> None:
         self.namespace = namespace
         self._vectors = vectors or SiteSource()
+        self._is_atomic = False
+
+    @contextmanager
+    def atomically(self) -> Iterator[None]:
+        """No model is called in a transaction: what is added is found by its words until it is
+        embedded, which the caller orders (`retrieval.tasks.embed_soon`)."""
+        self._is_atomic = True
+        try:
+            with transaction.atomic():
+                yield
+        finally:
+            self._is_atomic = False
 
     def add(self, record: MemoryRecord) -> MemoryRecord:
         """Embed, then commit. With a review of machine-written memories it waits for approval."""
-        vectors = self._vectors.of_documents([record.text])
+        vectors = None if self._is_atomic else self._vectors.of_documents([record.text])
         observation = NewObservation(record.text, Particulars(source=record.kind))
         about = Particulars(
             source=record.kind,

@@ -1,6 +1,7 @@
 """The records of a store, and the protocol that all four stores implement."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any, Protocol, Unpack
@@ -108,6 +109,11 @@ class MemoryStore(Protocol):
     ) -> list[StoreHit]: ...
 
     def revision(self) -> str: ...
+
+    def atomically(self) -> AbstractContextManager[None]:
+        """Return a context in which all is written or nothing, also by a process that dies; only
+        PostgreSQL keeps this."""
+        return nullcontext()
 
     def save_state(self, name: str, state: Mapping[str, Any]) -> None: ...
 
