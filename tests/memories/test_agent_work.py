@@ -328,7 +328,7 @@ def test_a_failed_episode_teaches_no_solution(store: MemoryStore) -> None:
     learned = SemanticMemoryManager(store).learn_from_episode(
         episode("Try", "KeyError", "'tile'", success=False)
     )
-    assert learned.bug_patterns == []
+    assert [bug.solution for bug in learned.bug_patterns] == [""]
     assert learned.code_pattern is None
 
 

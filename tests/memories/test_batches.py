@@ -198,7 +198,7 @@ def test_known_memories_beyond_the_first_are_asked_for_when_many_are_replaced(
         "nearest_memories",
         lambda *all, k, **more: depths.append(k) or read_nearest(*all, k=k, **more),
     )
-    monkeypatch.setattr(add, "SPARE", 0)
+    monkeypatch.setattr(rule_add, "SPARE", 0)
     add_one_by_one(
         mira,
         [f"The {word} lies in the harbour of Ferrymark." for word in ("oar", "bell", "net", "eel")],
