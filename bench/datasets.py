@@ -115,7 +115,7 @@ def sample_questions(dataset: Dataset, most: int) -> Dataset:
 def sets_parser(description: str | None) -> argparse.ArgumentParser:
     """Return a parser of the arguments that `chosen_sets` reads."""
     parser = argparse.ArgumentParser(description=description)
-    parser.add_argument("folders", nargs="+", type=Path)
+    parser.add_argument("folders", nargs="*", type=Path)
     parser.add_argument("--only", action="append", help="Only these sets.")
     parser.add_argument("--scope", action="append", help="Of sets with scopes, only these.")
     parser.add_argument("--sample", type=int, default=100, help="Questions of each set.")

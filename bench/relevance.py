@@ -1,10 +1,11 @@
-"""Fit and measure the relevance of hits: `python -m bench.relevance FOLDER… [--only SET]`.
+"""Fit and measure the relevance of hits: `python -m bench.relevance FOLDER… [--only SET] [--own]`.
 
 Each set is asked its own questions, and questions of the other sets in the same language, which
 have no answer there. The coefficients are fitted to all sets but one and measured on that one:
 how well relevance tells answers from other hits (area under the curve), and, for each cut-off,
 the precision of what is shown, the share of answers that are lost, and the share of questions that
-find nothing, of those with an answer and of those without.
+find nothing, of those with an answer and of those without. The coefficients that are shipped are
+measured beside them, also by language. `--own` adds our own memories that are no conversation.
 """
 
 import random
@@ -14,7 +15,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from bench.datasets import Dataset, Question, chosen_sets, sets_parser
+from bench.datasets import Dataset, Question, chosen_sets, sample_questions, sets_parser
+from bench.labelled_sets import own_memory_sets
 from bench.scratch import connect
 
 CUT_OFFS = (0.03, 0.05, 0.1, 0.2)
@@ -29,17 +31,35 @@ class Asked:
     signs: NDArray[np.float64]
     answers: NDArray[np.bool_]
     has_answer: bool
+    language: str = ""
 
 
 def main() -> None:
-    options = sets_parser(__doc__).parse_args()
+    parser = sets_parser(__doc__)
+    parser.add_argument("--own", action="store_true", help="Also our own sets of memories.")
+    options = parser.parse_args()
     connect()
     sets = list(chosen_sets(options))
+    if options.own:
+        sets += [sample_questions(each, options.sample) for each in own_memory_sets()]
     asked = {each.name: list(ask(each, sets)) for each in sets}
     for name in asked:
         others = [rows for other, rows in asked.items() if other != name or len(asked) == 1]
-        report(name, asked[name], fit(others))
+        report(f"{name}, fitted to the others", asked[name], fit(others))
+        report_shipped(name, asked[name])
     print("all sets:", np.round(fit(list(asked.values())), 2))
+
+
+def report_shipped(name: str, rows: Sequence[Asked]) -> None:
+    """Report on the coefficients in use, for all questions and for each of several languages."""
+    from retrieval.search.relevance import BIAS, LEAD, SCORE
+
+    shipped = np.array([BIAS, SCORE, LEAD])
+    report(f"{name}, as shipped", rows, shipped)
+    languages = sorted({each.language for each in rows})
+    for language in languages if len(languages) > 1 else ():
+        of_language = [each for each in rows if each.language == language]
+        report(f"{name}, as shipped, {language}", of_language, shipped)
 
 
 def ask(dataset: Dataset, sets: Sequence[Dataset]) -> Iterator[Asked]:
@@ -66,6 +86,7 @@ def ask(dataset: Dataset, sets: Sequence[Dataset]) -> Iterator[Asked]:
                 np.array([scores, list(leads(scores))]).T,
                 np.array([keys[hit.id] in question.relevant for hit in found.hits]),
                 bool(question.relevant),
+                question.language,
             )
 
 
