@@ -1,5 +1,5 @@
 """`add` of ten contents to 10,000 memories, beside HAEMA in the same run:
-`python -m bench.own_vectors [--memories 10000] [--dims 384] [--rounds 20]`.
+`python -m bench.own_vectors [--memories 10000] [--dims 384] [--rounds 20] [--stores own haema]`.
 
 The peer is `haema` 0.4.0 with ChromaDB, if it can be imported (PYTHONPATH). Both get the same
 contents, the same vectors from the same client, and a language model that repeats the contents;
@@ -71,7 +71,7 @@ def measure(adds: dict[str, Callable[[list[str]], Any]], *, memories: int, round
             begun = time.perf_counter()
             add(contents_of(range(start, start + CONTENTS)))
             times[name].append(time.perf_counter() - begun)
-    for name, seconds in times.items():
+    for name, seconds in sorted(times.items()):
         median, worst = 1000 * statistics.median(seconds), 1000 * max(seconds)
         print(f"{name}: add of {CONTENTS}: p50 {median:.0f} ms, worst {worst:.0f} ms")
 
@@ -102,6 +102,7 @@ def main() -> None:
     parser.add_argument("--memories", type=int, default=10_000)
     parser.add_argument("--dims", type=int, default=384)
     parser.add_argument("--rounds", type=int, default=20)
+    parser.add_argument("--stores", nargs="*", default=["own", "site", "haema"])
     options = parser.parse_args()
     connect("memory37_own_vectors_bench")
     logging.getLogger("haema").setLevel(logging.CRITICAL)
@@ -116,9 +117,10 @@ def main() -> None:
     with TemporaryDirectory() as folder:
         own = Memory(f"{folder}/own", options.dims, OwnEmbeddings(), OwnModel())
         site = Memory(f"{folder}/site", None, None, OwnModel())
-        adds: dict[str, Callable[[list[str]], Any]] = {"own client": own.add, "site": site.add}
-        if peer := haema_add(f"{folder}/haema", options.dims):
+        adds: dict[str, Callable[[list[str]], Any]] = {"own": own.add, "site": site.add}
+        if "haema" in options.stores and (peer := haema_add(f"{folder}/haema", options.dims)):
             adds["haema"] = peer
+        adds = {name: add for name, add in adds.items() if name in options.stores}
         measure(adds, memories=options.memories, rounds=options.rounds)
 
 

@@ -82,6 +82,10 @@ def is_api(path: Path) -> bool:
     return path.stem == "api" or path.stem.endswith("_api")
 
 
+def is_tools(path: Path) -> bool:
+    return path.stem == "tools" or path.stem.endswith("_tools")
+
+
 def test_only_the_api_layer_knows_ninja() -> None:
     importers = {path for path, _module in imports_of("ninja")}
     assert importers
@@ -98,4 +102,4 @@ def test_only_entry_points_enqueue_tasks() -> None:
     importers = {path for path, _module in imports_of(*(f"{app}.tasks" for app in LAYERS))}
     assert importers
     others = {path for path in importers if not ENTRY_POINTS & {path.stem, *path.parts}}
-    assert {path for path in others if not is_api(path)} == set()
+    assert {path for path in others if not (is_api(path) or is_tools(path))} == set()

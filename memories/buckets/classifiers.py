@@ -12,7 +12,7 @@ from memories.classification.cues import Cues, load_cues
 from memories.classification.rules import rule_importance
 from memories.ingest.reconstruction import StructuredModel, ask
 from memories.states import Bucket
-from retrieval.llm import Deadline
+from retrieval.llm import TimeBudget
 
 logger = logging.getLogger(__name__)
 
@@ -57,7 +57,7 @@ class LLMClassifier:
     after the `deadline` of all events."""
 
     model: StructuredModel
-    deadline: Deadline | None = None
+    deadline: TimeBudget | None = None
 
     def classify(self, event: MemoryEvent) -> Classification:
         prompt = prompts.single_block_prompt("sort", [event.content])

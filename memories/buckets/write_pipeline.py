@@ -27,7 +27,7 @@ from memories.ingest.add import add_batch
 from memories.ledger.plan import Particulars
 from memories.models import Namespace
 from memories.vectors import SiteSource, VectorSource
-from retrieval.llm import Deadline, Purpose, get_llm
+from retrieval.llm import Purpose, TimeBudget, get_llm
 from retrieval.text import storage_flaw
 
 MIN_CHARACTERS, MAX_CHARACTERS = 10, 20_000
@@ -81,7 +81,7 @@ def site_classifier(namespace: Namespace) -> Classifier:
     """Rules, and where they are not sure the language model of the settings, for at most
     `MEMORY_MODEL_SECONDS` from now on."""
     model = get_llm(Purpose.MEMORY, str(namespace.world_id))
-    deadline = Deadline(settings.MEMORY_MODEL_SECONDS)
+    deadline = TimeBudget(settings.MEMORY_MODEL_SECONDS)
     return HybridClassifier(model=LLMClassifier(model, deadline) if model else None)
 
 

@@ -17,7 +17,7 @@ from memories.ingest.rule_split import split_by_rules
 from memories.ledger.plan import NewObservation, Particulars
 from memories.models import Namespace
 from memories.vectors import SiteSource, VectorSource
-from retrieval.llm import Deadline, Purpose, get_llm
+from retrieval.llm import Purpose, TimeBudget, get_llm
 from retrieval.text import require_storable_text
 
 
@@ -44,7 +44,7 @@ def add(
     Raise TypeError for contents that are not strings, ValueError for text or vectors that cannot be
     stored, and whatever a model raises beyond retryable errors; then nothing was written.
     """
-    deadline = Deadline(settings.MEMORY_MODEL_SECONDS)
+    deadline = TimeBudget(settings.MEMORY_MODEL_SECONDS)
     incoming = prepare_contents(contents, models.model, about or Particulars(), each, deadline)
     if not incoming.texts:
         return AddResult()
@@ -59,7 +59,7 @@ def prepare_contents(
     model: StructuredModel | None,
     shared: Particulars,
     each: Sequence[Particulars],
-    deadline: Deadline,
+    deadline: TimeBudget,
 ) -> IncomingContents:
     """Make an observation of each content; one raw text is split into facts that share its
     observation."""

@@ -78,7 +78,7 @@ class TextParts:
         return any(one.has_negation == part.has_negation for one in nearest)
 
 
-def uncovered(texts: Sequence[str], answer: Sequence[str]) -> list[int]:
+def missing_positions(texts: Sequence[str], answer: Sequence[str]) -> list[int]:
     """Return the positions of the texts of which the answer leaves out a name, a number, a negation
     or most of the words."""
     parts = TextParts(answer)
@@ -124,16 +124,18 @@ def replacing(old: str, memories: Sequence[str]) -> list[int]:
     """Return the positions of the memories that take the place of `old`: those about the same
     thing, else all that say it together. None if they leave it out; all if it says too little to
     be looked for."""
-    about = [
-        position
-        for position, text in enumerate(memories)
-        if overlap(old, text) >= ABOUT_FROM or is_covered(old, TextParts([text]))
-    ]
+    about = [position for position, text in enumerate(memories) if is_about_same(old, text)]
     if about or not is_statement(parse_text(old)):
         return about or list(range(len(memories)))
     if not is_covered(old, TextParts(memories)):
         return []
     return evidence_of(old, memories) or list(range(len(memories)))
+
+
+def is_about_same(old: str, text: str) -> bool:
+    share = overlap(old, text)
+    # A text that says all of `old` has words in common with it: most pairs end here.
+    return share >= ABOUT_FROM or (share > 0 and is_covered(old, TextParts([text])))
 
 
 def evidence_of(text: str, others: Sequence[str]) -> list[int]:

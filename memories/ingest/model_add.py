@@ -23,7 +23,7 @@ from memories.models import CoreProposal, CoreVersion, Namespace
 from memories.similarity.resolve import IncomingBatch
 from memories.states import Maker, State
 from memories.vectors import Vectors, VectorSource, nearest_memories
-from retrieval.llm import Deadline
+from retrieval.llm import TimeBudget
 from retrieval.models import uuid7
 
 
@@ -55,7 +55,7 @@ class ModelAdd:
     contents: IncomingContents
     models: Models
     queries: Vectors | None
-    deadline: Deadline
+    deadline: TimeBudget
     related_texts: dict[UUID, str] | None = None
     answer: Reconstruction = field(default_factory=lambda: Reconstruction([], []))
     documents: Vectors | None = None

@@ -19,11 +19,11 @@ from memories.ingest.answers import (
     MemoryReconstructionResponse,
     PreMemorySplitResponse,
 )
-from memories.ingest.coverage import uncovered, without_inventions
+from memories.ingest.coverage import missing_positions, without_inventions
 from memories.ingest.rule_split import split_by_rules
 from memories.prompts import Prompt, unescape_tags
 from retrieval.errors import LanguageModelDown
-from retrieval.llm import Deadline, PurposeModel
+from retrieval.llm import PurposeModel, TimeBudget
 from retrieval.text import require_storable_text
 
 logger = logging.getLogger(__name__)
@@ -56,7 +56,7 @@ def ask(
     prompt: Prompt,
     answer: type[Answer],
     *,
-    deadline: Deadline | None = None,
+    deadline: TimeBudget | None = None,
 ) -> Answer | None:
     """Return the model's answer, or None when three tries ended in retryable errors, when the
     deadline is over, or when the models of the settings were down a short while ago."""
@@ -82,7 +82,7 @@ def ask(
 
 
 def call(
-    model: StructuredModel, prompt: Prompt, answer: type[BaseModel], *, deadline: Deadline | None
+    model: StructuredModel, prompt: Prompt, answer: type[BaseModel], *, deadline: TimeBudget | None
 ) -> dict[str, Any]:
     # A caller's own client has HAEMA's interface, which knows no deadline.
     options = {"deadline": deadline} if isinstance(model, PurposeModel) else {}
@@ -101,7 +101,9 @@ def _parse(raw: Any, answer: type[Answer]) -> Answer:
     return parsed
 
 
-def split_text(model: StructuredModel, raw: str, *, deadline: Deadline | None = None) -> list[str]:
+def split_text(
+    model: StructuredModel, raw: str, *, deadline: TimeBudget | None = None
+) -> list[str]:
     """Split one raw text into facts; by rules when the model fails. The sentences that its answer
     does not cover are facts, too."""
     sentences = split_by_rules(raw)
@@ -109,7 +111,7 @@ def split_text(model: StructuredModel, raw: str, *, deadline: Deadline | None = 
     facts = without_inventions(unique_texts(answer.contents), [raw]) if answer else []
     if not facts:
         return sentences
-    return unique_texts([*facts, *(sentences[at] for at in uncovered(sentences, facts))])
+    return unique_texts([*facts, *(sentences[at] for at in missing_positions(sentences, facts))])
 
 
 def reconstruct(
@@ -117,7 +119,7 @@ def reconstruct(
     *,
     related_texts: Sequence[str],
     contents: Sequence[str],
-    deadline: Deadline | None = None,
+    deadline: TimeBudget | None = None,
 ) -> Reconstruction:
     """Ask once, and once more to refine an answer that is empty, incomplete, invented in part or
     does not cover the contents. Return the one that covers most."""
@@ -129,7 +131,7 @@ def reconstruct(
             continue
         all_texts = unique_texts(answer.memories)
         memories = without_inventions(all_texts, [*related_texts, *contents])
-        kept = uncovered(contents, memories)
+        kept = missing_positions(contents, memories)
         if memories and (not best.memories or len(kept) < len(best.kept)):
             best = Reconstruction(memories, kept)
         if memories and not kept and memories == all_texts:
@@ -138,7 +140,7 @@ def reconstruct(
 
 
 def updated_core(
-    model: StructuredModel, *, core: str, memories: list[str], deadline: Deadline | None = None
+    model: StructuredModel, *, core: str, memories: list[str], deadline: TimeBudget | None = None
 ) -> str | None:
     """Return the whole new core, or None when nothing changes."""
     prompt = prompts.core_prompt(core=core, memories=memories)

@@ -23,8 +23,8 @@ from tenacity import (
 from retrieval import provider
 from retrieval.errors import LanguageModelDown
 from retrieval.llm import structured, usage
-from retrieval.llm.deadline import Deadline
 from retrieval.llm.structured import AnswerFormat, InvalidAnswer
+from retrieval.llm.time_budget import TimeBudget
 from retrieval.provider import OPENAI_URL, describe_error
 from retrieval.text import encodable
 
@@ -74,7 +74,7 @@ class LanguageModel:
         tenant: str = "",
         tries: int = TRIES,
         within: float | None = None,
-        deadline: Deadline | None = None,
+        deadline: TimeBudget | None = None,
     ) -> Answer:
         """Return an answer that `response_model` accepts, as a dict of its fields.
 

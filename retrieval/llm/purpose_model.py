@@ -14,8 +14,8 @@ from pydantic import BaseModel
 from retrieval.errors import LanguageModelDown
 from retrieval.llm.allowance import require_allowance
 from retrieval.llm.client import TRIES, Answer, LanguageModel, NoValidAnswer
-from retrieval.llm.deadline import Deadline
 from retrieval.llm.purposes import Purpose
+from retrieval.llm.time_budget import TimeBudget
 from retrieval.provider import CONNECT_TIMEOUT
 
 
@@ -63,7 +63,7 @@ class PurposeModel:
         *,
         tries: int = TRIES,
         within: float | None = None,
-        deadline: Deadline | None = None,
+        deadline: TimeBudget | None = None,
         reuse: bool = False,
     ) -> Answer:
         """Return an answer that `response_model` accepts, as a dict of its fields.
@@ -99,7 +99,7 @@ class PurposeModel:
         *,
         tries: int,
         within: float | None,
-        deadline: Deadline | None,
+        deadline: TimeBudget | None,
     ) -> Answer:
         failure: LanguageModelDown | None = None
         for model in self._models_to_ask():

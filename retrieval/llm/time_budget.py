@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True)
-class Deadline:
+class TimeBudget:
     """`seconds` from its creation on, by the monotonic clock."""
 
     seconds: float
