@@ -13,6 +13,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from bench.passage_counts import passage_count
+
 AREAS = ("quality", "latency", "scale", "peers")
 
 
@@ -30,7 +32,10 @@ def main() -> None:
         "--sample", type=int, default=200, help="Questions of each set, 0 for all. Default: 200."
     )
     parser.add_argument(
-        "--passages", type=int, default=100_000, help="Passages for scale. Default: 100000."
+        "--passages",
+        type=passage_count,
+        default=100_000,
+        help="Passages for scale, a multiple of 10000. Default: 100000.",
     )
     parser.add_argument(
         "--peer-passages", type=int, default=20_000, help="Passages for the speed of peers."

@@ -24,6 +24,7 @@ from uuid import UUID
 
 import numpy as np
 
+from bench.passage_counts import PART, passage_count
 from bench.results import bench_folder, save_json
 from bench.scaled_database import fill_database, generated_world, tune_server, write_part
 from bench.scratch import connect
@@ -50,9 +51,9 @@ ORDER BY 2 DESC LIMIT 14
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--passages", type=int, default=100_000)
+    parser.add_argument("--passages", type=passage_count, default=100_000)
     parser.add_argument("--worlds", type=int, default=1)
-    parser.add_argument("--import-passages", type=int, default=0)
+    parser.add_argument("--import-passages", type=passage_count, default=0)
     parser.add_argument("--tune", action="store_true", help="Give the embedded server memory.")
     parser.add_argument("--processes", type=int, default=4, help="How many build the database.")
     parser.add_argument(
@@ -181,8 +182,6 @@ def nearest_ids(
     questions: "Sequence[ScaledQuestion]", passage_count: int, metadata: dict[str, Any] | None
 ) -> list[set[UUID]]:
     """Compare each question with every vector of the passages, which are generated once more."""
-    from bench.scaled_world import PART
-
     asked = np.stack([each.vector for each in questions])
     best: list[list[tuple[float, UUID]]] = [[] for _question in questions]
     for number in range(passage_count // PART):
@@ -248,8 +247,6 @@ def measure_steps(steps: dict[str, Callable[[], Any]]) -> dict[str, float]:
 @contextmanager
 def importing(count: int, options: argparse.Namespace) -> Iterator[Callable[[], bool]]:
     """Run an import in another process; yield a function that tells whether it still runs."""
-    from bench.scaled_world import PART
-
     first = options.passages // PART + int(time.time()) % 1_000_000  # parts that are new
     parts = f"{first}-{first + count // PART}"
     command = [sys.executable, "-m", "bench.scale", "--write-parts", parts]

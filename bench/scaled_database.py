@@ -11,6 +11,7 @@ from uuid import UUID
 
 import numpy as np
 
+from bench.passage_counts import PART
 from bench.scratch import connect
 
 if TYPE_CHECKING:
@@ -62,7 +63,7 @@ def fill_database(
     """Fill the database, unless it is filled; return the seconds of each step."""
     from django.db import connection
 
-    from bench.scaled_world import PART, ScaledEmbedder
+    from bench.scaled_world import ScaledEmbedder
     from knowledge.models import Lore, LorePassage
     from retrieval.indexing import count_words, passage_indexes
     from worlds.models import World
@@ -127,7 +128,7 @@ def write_part(number: int, worlds: Sequence[UUID], *, batch: int = 2_000) -> No
     from psycopg.types.json import Jsonb
 
     from bench.generated_world import copy_rows as copy_instances
-    from bench.scaled_world import PART, PASSAGES_PER_ENTRY, ScaledEmbedder
+    from bench.scaled_world import PASSAGES_PER_ENTRY, ScaledEmbedder
     from knowledge.models import Lore, LorePassage
     from memories.ledger.rows import copy_rows
     from retrieval.models import uuid7

@@ -20,9 +20,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bench.generated_world import SYLLABLES, GeneratedEmbedder
+from bench.passage_counts import PART
 from retrieval.embedders import Vectors, unit_rows
 
-PART = 10_000
 VOCABULARY, EXPONENT = 200_000, 1.1
 SHORTEST, LONGEST = 120, 300
 PASSAGES_PER_ENTRY = 4
