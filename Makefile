@@ -8,10 +8,11 @@ DEV := $(VENV)/.dev
 MODELS := $(VENV)/.models
 CATALOGUES := memory_site/locale/ru/LC_MESSAGES/django.po memory_site/locale/ko/LC_MESSAGES/django.po
 PROCESSES ?= 2
+APPS := memory_site memories art npcs episodes knowledge worlds retrieval
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --progress-bar off
 
 .DEFAULT_GOAL := help
-.PHONY: help up quick test check types lint fix demo ask bench messages clients clean
+.PHONY: help up quick test check types lint sbom audit fix demo ask bench messages clients clean
 
 help:  ## Show this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -59,6 +60,13 @@ lint: $(DEV)
 	@$(BIN)/ruff check .
 	@$(BIN)/lint-imports
 	@$(BIN)/python manage.py makemigrations --check --dry-run
+	@$(BIN)/bandit --quiet --recursive $(APPS) --exclude '*/migrations/*' --severity-level medium --confidence-level medium
+
+sbom: $(DEV)  ## Write the list of all packages (CycloneDX) to var/sbom.json
+	@mkdir -p var && $(BIN)/cyclonedx-py requirements requirements.txt --output-reproducible -o var/sbom.json
+
+audit: $(DEV)  ## Ask the advisory database about the packages (needs the network)
+	@$(BIN)/pip-audit --requirement requirements.txt --no-deps --disable-pip
 
 fix: $(DEV)  ## Format the code and mend what the linter can
 	@$(BIN)/ruff check --fix --quiet . ; $(BIN)/ruff format .

@@ -62,7 +62,7 @@ class CodeRuleAdmin(WorldScoped, ModelAdmin):
     def over_time(self, rule: StoredCodeRule) -> SafeString:
         outcomes = list(rule.outcomes.order_by("-at", "-pk")[:MAX_POINTS])[::-1]
         if not outcomes:
-            return SafeString(gettext("No outcome yet."))
+            return SafeString(gettext("No outcome yet."))  # nosec B703
         return format_html("{}{}", confidence_curve(outcomes), outcome_table(outcomes))
 
 

@@ -16,6 +16,8 @@ from memory_site.version import VERSION as VERSION
 VAR_DIR = Path(env.str("MEMORY37_VAR", default=str(DATA_DIR)))
 DEBUG = env.bool("DEBUG", default=False)
 SECRET_KEY = env.str("SECRET_KEY", default="") or installation_secret(VAR_DIR)
+# Former keys, while the secrets made with them are replaced (docs/security.md).
+SECRET_KEY_FALLBACKS = env.list("SECRET_KEY_FALLBACKS", default=[])
 ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", default=["localhost", "127.0.0.1", "[::1]"])
 CSRF_TRUSTED_ORIGINS = env.list("CSRF_TRUSTED_ORIGINS", default=[])
 
@@ -282,6 +284,9 @@ HTTPS = env.bool("HTTPS", default=False)
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SECURE_SSL_REDIRECT = HTTPS
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if HTTPS else None
 SECURE_HSTS_SECONDS = 31_536_000 if HTTPS else 0
+# Whether hosts under ours use TLS too, and whether browsers may list them, is for the owner of the
+# domain to say, by a header of the proxy.
+SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W021"]
 X_FRAME_OPTIONS = "DENY"
 CSRF_FAILURE_VIEW = "memory_site.error_pages.csrf_failure"
 AUTHENTICATION_BACKENDS = [

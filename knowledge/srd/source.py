@@ -115,7 +115,7 @@ def _read_tables(connection: sqlite3.Connection, name: str) -> Tables:
     for table in set(tables) - {"metadata"}:
         # SQLite binds no names of tables, and the file may come from anybody: quote them.
         name_in_sql = '"' + table.replace('"', '""') + '"'
-        data = connection.execute(f'SELECT data FROM {name_in_sql} ORDER BY "index"')
+        data = connection.execute(f'SELECT data FROM {name_in_sql} ORDER BY "index"')  # nosec B608
         rows[table] = [json.loads(text) for (text,) in data]
     return Tables(rows, dict(connection.execute("SELECT key, value FROM metadata").fetchall()))
 

@@ -23,7 +23,7 @@ def load_yaml(text: str, *, first_line: int = 1) -> Any:
         )
         if has_aliases:
             raise yaml.YAMLError("aliases are not allowed")
-        return yaml.load(text, Loader=_Loader)
+        return yaml.load(text, Loader=_Loader)  # nosec B506 - of SafeLoader
     except (yaml.YAMLError, RecursionError, ValueError) as problem:
         reason = getattr(problem, "problem", "") or str(problem) or "too deep"
         mark = getattr(problem, "problem_mark", None)

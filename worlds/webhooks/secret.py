@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from functools import lru_cache
 from hashlib import sha256
 
-from cryptography.fernet import Fernet, InvalidToken
+from cryptography.fernet import Fernet, InvalidToken, MultiFernet
 from django.conf import settings
 from django.utils import timezone
 from standardwebhooks import Webhook as Signer
@@ -32,9 +32,11 @@ def encrypt(text: str) -> str:
 
 
 def decrypt(stored: str) -> str:
-    """Raises `SecretUnreadable`."""
+    """Return the text, encrypted with the present key or a former one. Raises
+    `SecretUnreadable`."""
+    keys = (settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS)
     try:
-        return _cipher(settings.SECRET_KEY).decrypt(stored.encode()).decode()
+        return MultiFernet([_cipher(key) for key in keys]).decrypt(stored.encode()).decode()
     except InvalidToken as error:
         raise SecretUnreadable(
             "SECRET_KEY has changed since the secret was made: make a new secret."
