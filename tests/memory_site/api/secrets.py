@@ -358,6 +358,8 @@ class Asker:
         usual = {
             "as": 0.04,
             "explain": 0.03,
+            # It takes longer than all else that a search does.
+            "rerank": 0.05,
             "term": 0.9,
             "query": 0.7,
             "party_id": 0.6,
