@@ -6,6 +6,7 @@ from collections import Counter
 
 from django.db import transaction
 
+from episodes.followers import followers
 from episodes.ingest import retract_episode
 from episodes.lookup import find_episode
 from episodes.models import Episode
@@ -24,6 +25,8 @@ def erase_episode(world: World, reference: str) -> dict[str, int]:
     # The retraction first, so that dispositions, reveals and facts are recomputed as if the episode
     # had never been.
     retract_episode(world, episode.external_id, reason="deleted for good")
+    for follower in followers():
+        follower.follow_deletion(episode)
     rows = [
         GraphEdge.objects.filter(
             world=world, source_kind=SourceKind.EPISODE, source_ref=episode.external_id

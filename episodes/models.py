@@ -9,6 +9,7 @@ import episodes.prep_models
 import episodes.recap_models
 import episodes.report_models  # noqa: F401 - the app has these models
 from episodes.base_models import InWorldTime, TimestampedModel
+from episodes.followers import followers
 from episodes.querysets import (
     OPEN_TO_OTHERS,
     EpisodeQuerySet,
@@ -220,6 +221,10 @@ class Episode(Passage, InWorldTime, Guarded):
 
     def __str__(self) -> str:
         return self.external_id
+
+    def visibility_changed(self) -> None:
+        for follower in followers():
+            follower.follow_audience(self)
 
 
 class EpisodeVersion(models.Model):

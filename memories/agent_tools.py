@@ -18,7 +18,7 @@ from memories.namespaces import require_own_namespace
 from memories.presenters import present_bucket_hit, present_query
 from memories.schemas import BucketHit
 from memories.states import Bucket
-from memories.tools import EventTime, Limit, MemoryAsk, Source, Subject
+from memories.tools import EventTime, Limit, MemoryAsk, NPCMemoryAsk, Source, Subject
 from retrieval.errors import Invalid
 from retrieval.search import Rerank
 from retrieval.tasks import embed_soon
@@ -33,7 +33,7 @@ MAX_SHOWN = 400
 """Characters of an episode's task and solution in an answer."""
 
 
-class EventAsk(MemoryAsk):
+class EventAsk(NPCMemoryAsk):
     content: str = Field(
         min_length=1, max_length=20_000, description="What happened, or a new fact."
     )
@@ -57,7 +57,7 @@ class EventAnswer(BaseModel):
     importance: float | None = None
 
 
-class MemoryQueryAsk(MemoryAsk):
+class MemoryQueryAsk(NPCMemoryAsk):
     query: str = Field(min_length=1, max_length=2000, description="The question, in full.")
     intent: IntentName | None = Field(None, description="The kind of answer, if the words mislead.")
     limit: Limit = 8
@@ -181,7 +181,7 @@ def memory_event(ask: EventAsk, caller: Caller) -> EventAnswer:
     Example: {"content": "Mira promised Tobin the ledger by midsummer.", "subject": "Mira"}
     """
     bucket = Bucket(ask.bucket) if ask.bucket else None
-    event = MemoryEvent(**ask.model_dump(exclude={"bucket"}), bucket=bucket)
+    event = MemoryEvent(**ask.model_dump(exclude={"bucket", "as_"}), bucket=bucket)
     outcome = WritePipeline(require_own_namespace(caller)).process(event)
     return EventAnswer(
         result=outcome.result,

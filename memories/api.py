@@ -42,6 +42,7 @@ from memories.schemas import (
     SplitIn,
 )
 from memories.search import recall
+from retrieval.errors import Forbidden
 from retrieval.tasks import embed_soon
 from worlds.keys import Scope
 from worlds.rest import NeedsKey, caller_of, expecting, own_transaction, tag
@@ -55,7 +56,15 @@ Limit = Annotated[int, Query(ge=1, le=100)]
 
 
 def own_namespace(request: HttpRequest) -> Namespace:
-    return require_own_namespace(caller_of(request))
+    """Return the caller's namespace; raise `Forbidden` for one of whose episodes the caller may
+    know a part."""
+    namespace = require_own_namespace(caller_of(request))
+    if namespace.only_campaign:
+        raise Forbidden(
+            "This memory is of the whole world, and the key is bound to a campaign: use the tools "
+            "that search it."
+        )
+    return namespace
 
 
 def require_reviewer(request: HttpRequest, namespace: Namespace, *reviews: Review) -> None:
@@ -101,9 +110,8 @@ def add_memory(request: HttpRequest, entry: Body[AddIn]) -> Status[AddOut]:
 @router.post("/search", operation_id="memory_search", summary="Search memories", response=SearchOut)
 def search_memories(request: HttpRequest, entry: Body[SearchIn]) -> SearchOut:
     """Search by words and vectors. Each hit has the observations it is derived from."""
-    result = recall.search(
-        own_namespace(request), entry.query, **entry.model_dump(exclude={"query"})
-    )
+    namespace = require_own_namespace(caller_of(request))
+    result = recall.search(namespace, entry.query, **entry.model_dump(exclude={"query"}))
     return present_search(result)
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Any
 from uuid import UUID
 
 from memories.models import MemoryItem
@@ -42,6 +43,16 @@ class FoundMemory:
     event_at: datetime | None = None
     sources: Sequence[MemorySource] = ()
     now: UUID | None = None
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    in_world_at: float | None = None
+    in_world_label: str = ""
+    source: str = ""
+    episode: UUID | None = None
+
+    @property
+    def summary_id(self) -> str:
+        """The id of the episode that is remembered; empty for other memories."""
+        return self.source.removeprefix("episode:") if self.episode else ""
 
     @property
     def formerly(self) -> bool:
@@ -59,6 +70,11 @@ class FoundMemory:
             importance=item.importance,
             timestamp_ms=item.timestamp_ms,
             event_at=item.event_at,
+            metadata=item.metadata,
+            in_world_at=item.in_world_at,
+            in_world_label=item.in_world_label,
+            source=item.source,
+            episode=item.episode_id,
             score=hit.score if hit else 0.0,
             relevance=hit.relevance if hit else None,
             match=hit.match if hit else "",

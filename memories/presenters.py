@@ -35,7 +35,18 @@ def present_hit(memory: FoundMemory) -> MemoryHit:
         formerly=memory.formerly,
         now=str(memory.now) if memory.now else None,
         sources=[source.text for source in memory.sources],
+        summary_id=memory.summary_id,
+        **present_knowing(memory),
     )
+
+
+def present_knowing(memory: FoundMemory) -> dict[str, Any]:
+    """Return when an NPC's memory happened, who told it, and how sure that one was."""
+    return {
+        "in_world_label": memory.in_world_label,
+        "heard_from": str(memory.metadata.get("heard_from", "")),
+        "sureness": memory.metadata.get("sureness"),
+    }
 
 
 def present_search(result: RecallResult) -> SearchOut:
@@ -53,6 +64,7 @@ def present_bucket_hit(hit: ScoredMemory) -> BucketHit:
         score=round(hit.score, 4),
         formerly=memory.formerly,
         now=str(memory.now) if memory.now else None,
+        **present_knowing(memory),
     )
 
 

@@ -1,11 +1,13 @@
 """Queries over memories."""
 
+from collections.abc import Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Self
+from uuid import UUID
 
 from django.apps import apps
 from django.db import models
-from django.db.models import OuterRef, Subquery
+from django.db.models import OuterRef, Q, Subquery
 
 from memories.states import State
 
@@ -30,6 +32,20 @@ class MemoryQuerySet(models.QuerySet[Any]):
     def without_index_columns(self) -> Self:
         """Vector and tsvector are large, and only the search statement reads them."""
         return self.defer("embedding", "search_vector")
+
+    def of_campaign(self, campaign: UUID) -> Self:
+        """Memories of no episode, and of those of the campaign."""
+        return self.filter(Q(episode=None) | Q(episode__campaign=campaign))
+
+    def remembered_on(self, days: Mapping[UUID, float | None]) -> Self:
+        """Leave out what was forgotten by the in-world day that each campaign, by its id, has
+        reached. What is of no episode is forgotten by the latest of these days."""
+        reached = [(campaign, day) for campaign, day in days.items() if day is not None]
+        latest = max((day for _campaign, day in reached), default=None)
+        forgotten = Q(episode=None, forgotten_from__lte=latest) if latest is not None else Q()
+        for campaign, day in reached:
+            forgotten |= Q(episode__campaign=campaign, forgotten_from__lte=day)
+        return self.filter(Q(forgotten_from=None) | ~forgotten) if forgotten else self
 
     def latest_first(self) -> Self:
         return self.order_by("-timestamp_ms", "-id")

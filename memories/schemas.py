@@ -78,7 +78,8 @@ class SearchIn(AgentRequest):
 
 
 class BucketHit(BaseModel):
-    """A memory that was found. `formerly` is true when the newer memory `now` contradicts it."""
+    """A memory that was found. `formerly` is true when the newer memory `now` contradicts it. What
+    an NPC was told has who told it, and how sure that one was."""
 
     id: str
     text: str
@@ -86,6 +87,9 @@ class BucketHit(BaseModel):
     score: float
     formerly: bool = False
     now: str | None = None
+    in_world_label: str = ""
+    heard_from: str = ""
+    sureness: float | None = None
 
 
 class MemoryHit(BucketHit):
@@ -97,6 +101,7 @@ class MemoryHit(BucketHit):
     recorded_ms: int
     event_at: datetime | None = None
     sources: list[str] = Field([], description="Texts of the observations it is derived from.")
+    summary_id: str = Field("", description="The episode that is remembered.")
 
 
 class SearchOut(BaseModel):

@@ -29,6 +29,7 @@ class Maker(models.TextChoices):
     PERSON = "person", _("Person")
     IMPORT = "import", _("Import")
     REBUILD = "rebuild", _("Rebuilt from observations")
+    EPISODE = "episode", _("Recorded episode")
 
 
 class LinkKind(models.TextChoices):

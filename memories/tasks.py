@@ -8,6 +8,10 @@ from memories.reflection import run_reflection, start_reflection
 from memories.reflection.retracted_evidence import flag_retracted
 from memories.reflection.run import open_reflections
 from memories.states import Bucket
+from memories.witnesses.catching_up import remember_missing
+
+EPISODES_AT_ONCE = 200
+"""Episodes of one task: it stays short, so that a worker can stop; another task continues."""
 
 
 @shared_task
@@ -27,3 +31,12 @@ def reflect() -> int:
     for namespace in with_episodes.iterator():
         start_reflection(namespace)
     return sum(run_reflection(reflection) is not None for reflection in open_reflections())
+
+
+@shared_task
+def remember_episodes() -> int:
+    """Give the witnesses of episodes the memories that they lack; return the number of episodes."""
+    count = remember_missing(limit=EPISODES_AT_ONCE)
+    if count == EPISODES_AT_ONCE:
+        remember_episodes.delay()
+    return count

@@ -31,6 +31,17 @@ class MemoryAsk(AgentRequest):
     model_config = ConfigDict(str_strip_whitespace=True)
 
 
+class NPCMemoryAsk(MemoryAsk):
+    """Base of the arguments of tools that also read and write the memory of an NPC."""
+
+    model_config = ConfigDict(populate_by_name=True)
+
+    as_: Annotated[
+        str | None,
+        Field(pattern=r"^npc:.{1,110}$", alias="as", description="npc:<id>: the NPC's memory."),
+    ] = None
+
+
 class CoreAppendAsk(MemoryAsk):
     section: Section = Field(
         description="SOUL: who I am. TOOLS: my tools. RULE: musts. USER: the user."
@@ -55,7 +66,7 @@ class CoreAnswer(BaseModel):
     problems: list[str] = []
 
 
-class ArchivalInsertAsk(MemoryAsk):
+class ArchivalInsertAsk(NPCMemoryAsk):
     content: str = Field(
         min_length=1, max_length=20_000, description="The statement or statements to remember."
     )
@@ -72,7 +83,7 @@ class InsertAnswer(BaseModel):
     waiting: bool = Field(description="True if a person has to approve it.")
 
 
-class ArchivalSearchAsk(MemoryAsk):
+class ArchivalSearchAsk(NPCMemoryAsk):
     query: str = Field(min_length=1, max_length=2000, description="What to look for, in words.")
     limit: Limit = 8
     as_of: datetime | None = Field(None, description="Search what was known at that moment.")
@@ -134,7 +145,7 @@ def archival_memory_insert(ask: ArchivalInsertAsk, caller: Caller) -> InsertAnsw
     is already known is confirmed. Not for world knowledge of the game: people write that.
     Example: {"content": "Mira Voss owes the Lanternbearers a crossing.", "subject": "Mira Voss"}
     """
-    about = Particulars(**ask.model_dump(exclude={"content"}))
+    about = Particulars(**ask.model_dump(exclude={"content", "as_"}))
     namespace = require_own_namespace(caller)
     result = add.add(namespace, ask.content, models=add.site_models(namespace), about=about)
     return InsertAnswer(

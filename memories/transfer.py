@@ -13,6 +13,7 @@ from django.core import serializers
 from django.core.serializers.base import DeserializationError
 from django.db import models, transaction
 
+from episodes.models import Episode
 from memories.ledger.restore import RENUMBERED, restore_row
 from memories.ledger.turns import link_namespace
 from memories.ledger.word_counts import recount_words
@@ -86,7 +87,7 @@ def import_namespace(
             row = parse_line(line, number)
             if namespace is None:
                 namespace = get_or_insert_namespace(row, world, name, number)
-            elif restore_row(row, namespace, number):
+            elif restore_row(without_foreign_episode(row, world), namespace, number):
                 counts[row._meta.model_name or ""] += 1
     if namespace is None:
         raise Invalid("The file is empty.")
@@ -94,6 +95,14 @@ def import_namespace(
     link_namespace(namespace)
     recount_words(namespace)
     return namespace, counts
+
+
+def without_foreign_episode(row: models.Model, world: World) -> models.Model:
+    """Return `row`; a memory of an episode that `world` does not have becomes one of its own."""
+    if isinstance(row, MemoryItem) and row.episode_id:
+        episodes = Episode.objects.filter(world=world, pk=row.episode_id)
+        row.episode_id = row.episode_id if episodes.exists() else None
+    return row
 
 
 def parse_line(line: str, number: int) -> models.Model:
@@ -119,7 +128,7 @@ def get_or_insert_namespace(row: models.Model, world: World, name: str, number: 
         raise Conflict(
             f"This world has another memory called {row.name!r}: import it under another name."
         )
-    # The folder belongs to the exporting machine.
-    row.path = ""
+    # The folder belongs to the exporting machine, and an NPC has one memory.
+    row.path, row.npc, row.remembers_all = "", None, False
     row.save_base(raw=True, force_insert=True)
     return row

@@ -26,6 +26,7 @@ from knowledge.graph.api import router as graph_router
 from memories import item_api  # noqa: F401  adds its operations to the router of memories
 from memories.agent_api import router as agent_router
 from memories.api import router as memories_router
+from memories.npc_api import router as npc_memories_router
 from memory_site import toolbox
 from memory_site.api_reference.introduction import DESCRIPTION
 from memory_site.archive_api import restorations as restorations_router
@@ -209,4 +210,5 @@ api.add_router("/world", opinions_router)
 api.add_router("/world", art_router)
 api.add_router("/world", pictures_router)
 api.add_router("/memory", memories_router)
+api.add_router("", npc_memories_router)
 api.add_router("/memory", agent_router)

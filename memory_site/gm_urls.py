@@ -7,6 +7,7 @@ from art import views as art
 from episodes import views as episodes
 from knowledge import rule_views as rules
 from knowledge.graph import views as graph
+from memories import npc_views as npc_memories
 from memory_site import decided, graph_page
 from memory_site import views as site
 from memory_site.archive import pages as archive
@@ -52,6 +53,12 @@ urlpatterns = [
     path("npcs/", npcs.npc_list, name="npcs"),
     path("npcs/changes/<int:change>/", npcs.rule, name="rule-on-change"),
     path("npcs/<str:slug>/correct/", npcs.correct, name="npc-correct"),
+    path("npcs/<str:slug>/tell/", npc_memories.tell_another, name="npc-tell"),
+    path(
+        "npcs/<str:slug>/hearsay/<uuid:hearsay>/delete/",
+        npc_memories.forget_hearsay,
+        name="npc-hearsay-delete",
+    ),
     path("disposition-rules/", opinion_views.rules_page, name="disposition-rules"),
     path("opinions/", opinion_views.add, name="opinion-add"),
     path("opinions/<int:change>/", opinion_views.rule, name="rule-on-opinion"),

@@ -213,9 +213,13 @@ EPISODE_EFFECTS = [
     "npcs.episode_effects.NPCReveals",
     "episodes.links.EpisodeLinkRows",
     "episodes.loose_ends.LooseEnds",
+    # after the effects on NPCs, which say who was there and what it did to them
+    "memories.witnesses.effect.Witnesses",
     # last: it locks the world's graph until the transaction ends
     "episodes.lore_effects.GraphFacts",
 ]
+# Copies of episodes (docs/decisions/0071).
+EPISODE_FOLLOWERS = ["memories.witnesses.effect.Witnesses"]
 # Rows with linked texts, or with names that links mean (docs/decisions/0040). Texts come first.
 LINKED_KINDS = [
     "knowledge.links.sources.LoreLinks",
@@ -231,6 +235,8 @@ THREAD_KEEP_DAYS = env.int("THREAD_KEEP_DAYS", default=30)
 # The allowance of a namespace is refilled at this rate.
 MEMORY_EVENTS_PER_SECOND = env.float("MEMORY_EVENTS_PER_SECOND", default=50.0)
 MEMORY_EVENTS_BURST = env.float("MEMORY_EVENTS_BURST", default=5000.0)  # and so many at once
+# Years of the world's calendar for which NPCs remember what changed nothing for them; 0: for ever.
+NPC_MEMORY_YEARS = env.float("NPC_MEMORY_YEARS", default=3.0)
 AUDIT_DAYS = env.int("AUDIT_DAYS", default=90)  # audited calls are deleted after; 0: never
 # A repeated write with the same idempotency key gets the stored answer for so long.
 IDEMPOTENCY_DAYS = env.int("IDEMPOTENCY_DAYS", default=1)
@@ -271,6 +277,7 @@ CELERY_BEAT_SCHEDULE: dict[str, dict[str, Any]] = {
     "reflect on episodes": {"task": "memories.tasks.reflect", "schedule": 300.0},
     "delete old records": {"task": "worlds.tasks.delete_old_records", "schedule": 3_600.0},
     "purge pictures": {"task": "art.tasks.purge_pictures", "schedule": 86_400.0},
+    "remember episodes": {"task": "memories.tasks.remember_episodes", "schedule": 300.0},
     "expire memories": {"task": "memories.tasks.expire_memories", "schedule": 300.0},
     "resume archives": {"task": "memory_site.tasks.resume_archives", "schedule": 60.0},
     "delete old archives": {"task": "memory_site.tasks.delete_old_archives", "schedule": 3_600.0},

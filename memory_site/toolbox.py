@@ -31,6 +31,7 @@ from memories.agent_tools import (
     task_close,
     task_note,
 )
+from memories.npc_tools import memory_tell
 from memories.tools import (
     archival_memory_insert,
     archival_memory_search,
@@ -133,6 +134,7 @@ TOOLS: tuple[Tool, ...] = (
     Tool(conversation_search, "Search the conversation log", OF_A_MEMORY, scope=Scope.AGENT_WRITE),
     Tool(memory_event, "Take in an event", OF_A_MEMORY, scope=Scope.AGENT_WRITE, calls_model=True),
     Tool(memory_ask, "Ask the memory", OF_A_MEMORY, scope=Scope.AGENT_WRITE, calls_model=True),
+    Tool(memory_tell, "Tell another NPC", OF_A_MEMORY, scope=Scope.AGENT_WRITE),
     Tool(task_begin, "Begin a task", OF_A_TASK, scope=Scope.AGENT_WRITE),
     Tool(task_note, "Note a step of the task", OF_A_TASK, scope=Scope.AGENT_WRITE),
     Tool(task_close, "End the task and learn", OF_A_TASK, scope=Scope.AGENT_WRITE),

@@ -99,6 +99,9 @@ class Caller:
             return self.as_party(audience.slug)
         if self.audience.is_gm and audience.kind == "character":
             return self.as_character(audience.slug)
+        if audience.kind == "npc":
+            # Whoever asks as an NPC asks its memory, not that of the key's agent.
+            return replace(self, audience=audience, namespace="")
         if str(audience) == str(self.audience):
             return self
         return replace(self, audience=resolve_audience(self.world, audience))

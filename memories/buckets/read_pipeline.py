@@ -12,12 +12,20 @@ from memories.buckets.abstention import Candidate
 from memories.buckets.answer_check import AnswerChecker, site_checker
 from memories.buckets.answer_decision import AnswerDecision, Decider, decide
 from memories.buckets.intents import ALL, UNSURE_BELOW, QueryClassifier, top_two
-from memories.buckets.scoring import Axes, ScoreFusion, WeightedFusion, clamp, recency
+from memories.buckets.scoring import (
+    Axes,
+    ScoreFusion,
+    WeightedFusion,
+    clamp,
+    in_world_recency,
+    recency,
+)
 from memories.found_memory import FoundMemory
 from memories.models import MemoryItem, Namespace
 from memories.querysets import MemoryQuerySet
 from memories.search import recall, recall_counts
 from memories.search.current import order_current_first
+from memories.search.in_world_days import latest_day
 from memories.states import Bucket
 from memories.vectors import VectorSource
 from retrieval.search import Rerank
@@ -195,11 +203,15 @@ class ReadPipeline:
                 similarity = (leg_score(memory, "keyword") or 0.0) / (best_keyword or 1.0)
             similarities.append(clamp(similarity))
         axes = []
+        today = latest_day(self.namespace) if self.namespace.has_episodes else None
         for memory, similarity in zip(
             memories, reranked_similarities(memories, similarities), strict=True
         ):
-            at = datetime.fromtimestamp(memory.timestamp_ms / 1000, tz=UTC)
-            recent = recency(at, now=now, half_life_hours=self.half_life_hours)
+            if today is None or memory.in_world_at is None:
+                at = datetime.fromtimestamp(memory.timestamp_ms / 1000, tz=UTC)
+                recent = recency(at, now=now, half_life_hours=self.half_life_hours)
+            else:
+                recent = in_world_recency(memory.in_world_at, today=today)
             share = 1.0 if memory.bucket in buckets else OTHER_BUCKET
             axes.append(Axes(share * similarity, recent, clamp(memory.importance)))
         results = [

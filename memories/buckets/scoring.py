@@ -36,6 +36,11 @@ def recency(at: datetime, *, now: datetime, half_life_hours: float = 24.0) -> fl
     return float(0.5 ** (hours / half_life_hours))
 
 
+def in_world_recency(day: float, *, today: float, half_life_days: float = 30.0) -> float:
+    """The same by in-world days, for what NPCs remember."""
+    return float(0.5 ** (max(0.0, today - day) / half_life_days))
+
+
 def clamp(value: float | None) -> float:
     """Return `value` within 0–1; 0 for None and NaN."""
     return min(1.0, max(0.0, value)) if value is not None and value == value else 0.0

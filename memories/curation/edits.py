@@ -15,7 +15,10 @@ from memories.states import LinkKind, Maker, State
 from retrieval.errors import Conflict, Invalid
 from retrieval.text import storage_flaw
 
-INHERITED_FIELDS = (*OBSERVED_FIELDS, "context", "bucket", "importance", "expires_at", "turn_order")
+INHERITED_FIELDS = (
+    *(*OBSERVED_FIELDS, "context", "bucket", "importance", "expires_at", "turn_order"),
+    *("episode_id", "forgotten_from"),
+)
 REPLACEABLE = frozenset({State.ACTIVE, State.PENDING})
 MAX_CHARACTERS = 100_000
 
@@ -87,6 +90,9 @@ def replace_memories(
             raise Conflict(f"{unusable[0].pk} is {unusable[0].state} already: restore it first.")
         metadata = dict(ChainMap(*(memory.metadata for memory in old)))
         inherited = {name: getattr(old[0], name) for name in INHERITED_FIELDS}
+        if old[0].episode_id:
+            # Not a turn: the place and time of an episode are no part of a conversation.
+            inherited["label"] = inherited.pop("context")
         about = Particulars(**inherited, metadata=metadata)
         memories = [
             NewMemory(text, Maker.PERSON, about, language=old[0].language) for text in texts

@@ -23,7 +23,7 @@ from memories.erasure.verify import search_leftovers
 from memories.ledger.commit import change_state, lock_namespace
 from memories.ledger.turns import link_turns, turns_after
 from memories.ledger.word_counts import recount_words
-from memories.models import ErasureReceipt, Message, Namespace, Tombstone
+from memories.models import ErasureReceipt, MemoryItem, Message, Namespace, Tombstone
 from memories.states import State
 from memories.text_caches import clear_text_caches
 from retrieval.embedders import clear_query_caches, delete_vectors
@@ -49,6 +49,7 @@ def erase(
         namespace = lock_namespace(namespace)
         cursor.execute(ALLOW_DELETION, ["for good"])
         selection = lineage.collect(namespace, scope, target)
+        told_on = lineage.told_elsewhere(namespace, selection.memories)
         # The receipt has no foreign key to the namespace: it has to survive its deletion.
         receipt = ErasureReceipt.objects.create(
             world=namespace.world,
@@ -64,6 +65,10 @@ def erase(
         receipt.counts = dict(counts)
         receipt.save(update_fields=["counts"])
         cursor.execute(ALLOW_DELETION, [""])
+    for listener, memory in told_on:
+        # The same text told on along another way is gone by now.
+        if MemoryItem.objects.filter(pk=memory).exists():
+            erase(listener, Scope.MEMORY, memory, by=by, reason=reason)
     # Caches and files cannot be rolled back, so they change only after the commit.
     _clean_up_outside_transaction(namespace, is_whole=is_whole)
     return verify(receipt, texts=selection.texts, texts_in_cache=texts_in_cache)

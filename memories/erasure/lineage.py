@@ -13,6 +13,7 @@ from memories.curation.lifecycle import find_memory
 from memories.models import (
     ErasureReceipt,
     Evidence,
+    Hearsay,
     MemoryItem,
     Message,
     Namespace,
@@ -197,6 +198,14 @@ def is_quoted(value: str, texts: list[str]) -> bool:
 def observations_of(memories: Iterable[UUID]) -> set[UUID]:
     rows = Evidence.objects.filter(memory__in=list(memories))
     return set(rows.values_list("observation_id", flat=True))
+
+
+def told_elsewhere(namespace: Namespace, memories: Iterable[UUID]) -> list[tuple[Namespace, UUID]]:
+    """Return the memories of other namespaces in which an NPC remembers that it was told one of
+    `memories`, each with its namespace."""
+    rows = Hearsay.objects.filter(heard_of__in=list(memories)).order_by("created_at")
+    rows = rows.exclude(memory__namespace=namespace).select_related("memory__namespace")
+    return [(row.memory.namespace, row.memory_id) for row in rows]
 
 
 def restorable(namespace: Namespace, selection: ErasureSet) -> list[UUID]:

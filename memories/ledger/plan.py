@@ -33,6 +33,11 @@ class Particulars:
     """None: the rules decide by the text (`sorted_for`)."""
     expires_at: datetime | None = None
     metadata: dict[str, object] = field(default_factory=dict)
+    episode_id: UUID | None = None
+    forgotten_from: float | None = None
+    """The in-world day from which an NPC does not remember it any more; None: never."""
+    label: str = ""
+    """What it is indexed under if it is no turn of a conversation."""
     turn_order: int | None = None
     """The place in its conversation of a turn that takes another one's; None: its end."""
 
@@ -45,7 +50,8 @@ class Particulars:
     def heading(self) -> str:
         """The context the text is indexed under: as given, else speaker and date."""
         date = f"({self.event_at:%d %B %Y})" if self.event_at else ""
-        return self.context or " ".join(filter(None, (self.speaker, date, self.in_world_label)))
+        written = self.context or self.label
+        return written or " ".join(filter(None, (self.speaker, date, self.in_world_label)))
 
     def sorted_for(self, text: str) -> "Particulars":
         """Return these with the bucket and the importance of a memory with this text."""

@@ -33,7 +33,10 @@ from retrieval.models import uuid7
 
 Column: TypeAlias = "models.Field[Any, Any]"
 
-ABOUT_FIELDS = (*OBSERVED_FIELDS, "bucket", "importance", "expires_at", "metadata")
+ABOUT_FIELDS = (
+    *(*OBSERVED_FIELDS, "bucket", "importance", "expires_at", "metadata"),
+    *("episode_id", "forgotten_from"),
+)
 VECTOR_TYPES = {
     HalfVectorField: ("halfvec", register_halfvec_info),
     VectorField: ("vector", register_vector_info),
@@ -208,6 +211,7 @@ def copy_rows(
         if name not in columns and (value := _default_value(field, now)) is not None
     }
     constants = defaults | shared
+    field_by_name |= {field.attname: field for field in model._meta.concrete_fields}
     fields = [field_by_name[name] for name in (*columns, *constants)]
     statement = sql.SQL("COPY {} ({}) FROM STDIN (FORMAT binary)").format(
         sql.Identifier(model._meta.db_table),

@@ -5,6 +5,7 @@ from memories.models.code_rules import AgentState, CodeRuleOutcome, StoredCodeRu
 from memories.models.conversation import Message
 from memories.models.cores import CoreProposal, CoreVersion
 from memories.models.erasures import ErasureReceipt, Tombstone
+from memories.models.hearsay import Hearsay, RememberedEpisode
 from memories.models.items import ClientVector, Evidence, MemoryItem, StateChange, Succession
 from memories.models.namespaces import HealthReading, Namespace
 from memories.models.observations import Observation
@@ -20,6 +21,7 @@ __all__ = [
     "EventAllowance",
     "Evidence",
     "HealthReading",
+    "Hearsay",
     "Insight",
     "InsightSource",
     "MemoryItem",
@@ -27,6 +29,7 @@ __all__ = [
     "Namespace",
     "Observation",
     "Reflection",
+    "RememberedEpisode",
     "StateChange",
     "StoredCodeRule",
     "Succession",

@@ -4,6 +4,7 @@ from django.db import models
 from django.utils.translation import gettext_lazy as _
 from pgvector.django import VectorField
 
+from episodes.models import Episode
 from memories.models.namespaces import Namespace
 from memories.models.observations import Observation
 from memories.querysets import MemoryQuerySet
@@ -31,6 +32,19 @@ class MemoryItem(Passage):
     in_world_at = models.FloatField(_("in-world day"), null=True, blank=True)
     in_world_label = models.CharField(_("in-world date"), max_length=120, blank=True, default="")
     expires_at = models.DateTimeField(_("expires"), null=True, blank=True)
+    episode = models.ForeignKey(
+        Episode,
+        models.CASCADE,
+        null=True,
+        blank=True,
+        related_name="memories",
+        verbose_name=_("episode"),
+        editable=False,
+        db_index=False,
+    )
+    forgotten_from = models.FloatField(
+        _("forgotten from the in-world day"), null=True, blank=True, editable=False
+    )
     timestamp_ms = models.BigIntegerField(_("recorded at (ms)"), default=0, editable=False)
     turn_order = models.BigIntegerField(
         null=True,
@@ -60,6 +74,11 @@ class MemoryItem(Passage):
                 fields=["previous_turn"],
                 name="memory_turn_after",
                 condition=models.Q(previous_turn__isnull=False),
+            ),
+            models.Index(
+                fields=["episode", "namespace"],
+                name="memory_of_episode",
+                condition=models.Q(episode__isnull=False),
             ),
             models.Index(
                 fields=["expires_at"],

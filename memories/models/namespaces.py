@@ -1,8 +1,11 @@
 """One agent's memory. No query crosses a namespace."""
 
+from uuid import UUID
+
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
+from npcs.models import NPC
 from retrieval.models import uuid7
 from worlds.models import World
 
@@ -15,12 +18,27 @@ class Review(models.TextChoices):
 
 class Namespace(models.Model):
     """`dims` is the width of the vectors of the caller's own client; null means that the site's
-    embedder computes them."""
+    embedder computes them. `npc` is the NPC whose memory it is: it has the episodes that the NPC
+    witnessed or heard of."""
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     world = models.ForeignKey(World, models.CASCADE, related_name="namespaces")
     name = models.CharField(
         _("name"), max_length=120, help_text=_("The agent this memory belongs to.")
+    )
+    npc = models.OneToOneField(
+        NPC,
+        models.CASCADE,
+        null=True,
+        blank=True,
+        related_name="memory",
+        verbose_name=_("NPC"),
+        editable=False,
+    )
+    remembers_all = models.BooleanField(
+        _("remembers every episode"),
+        default=False,
+        help_text=_("The memory of a game master's agent. Only game masters' keys read it."),
     )
     path = models.TextField(
         _("folder"),
@@ -50,6 +68,14 @@ class Namespace(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+    only_campaign: UUID | None = None
+    """Not stored: the campaign whose episodes this object's reader may know."""
+
+    @property
+    def has_episodes(self) -> bool:
+        """Whether episodes are remembered in it, of which its audience alone may know."""
+        return self.npc_id is not None or self.remembers_all
 
     @property
     def has_own_vectors(self) -> bool:

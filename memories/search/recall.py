@@ -11,6 +11,7 @@ from memories.querysets import MemoryQuerySet
 from memories.search import recall_counts, turns
 from memories.search.client_vectors import search_by_client_vectors
 from memories.search.current import put_current_first
+from memories.search.in_world_days import days_of_campaigns
 from memories.search.neighbors import add_neighbor_scores
 from memories.search.observed import find_by_observation
 from memories.vectors import VectorSource
@@ -126,7 +127,16 @@ def searchable_rows(
     namespace: Namespace, within: MemoryQuerySet | None, as_of: datetime | None
 ) -> MemoryQuerySet:
     rows = (MemoryItem.objects.all() if within is None else within).of(namespace)
-    return rows.active() if as_of is None else rows.as_of(as_of)
+    if namespace.only_campaign:
+        rows = rows.of_campaign(namespace.only_campaign)
+    if as_of is not None:
+        return rows.as_of(as_of)
+    # NPCs forget; what they knew at an earlier moment they did not know by an in-world day.
+    return (
+        rows.active().remembered_on(days_of_campaigns(namespace))
+        if namespace.npc_id
+        else (rows.active())
+    )
 
 
 def _default_mode(namespace: Namespace) -> Mode:

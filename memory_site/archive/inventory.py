@@ -87,6 +87,7 @@ ARCHIVED: dict[str, str] = {
     "memories.Tombstone": "receipt__world",
     "memories.Observation": "namespace__world",
     "memories.MemoryItem": "namespace__world",
+    "memories.Hearsay": "memory__namespace__world",
     "memories.ClientVector": "namespace__world",
     "memories.Evidence": "memory__namespace__world",
     "memories.Succession": "older__namespace__world",
@@ -114,6 +115,7 @@ DERIVED: dict[str, str] = {
     "retrieval.WordStatistics": "counted",
     "retrieval.CachedVector": "a cache",
     "retrieval.ServingModel": "of the installation",
+    "memories.RememberedEpisode": "a task looks again at the episodes without it",
     "retrieval.StagedVector": "vectors of a model that is being introduced",
     "retrieval.UpgradeStep": "how far the data of this installation have followed an upgrade",
 }

@@ -13,6 +13,7 @@ from knowledge.graph.protocol import View
 from knowledge.graph.views import belief_of_request, day_of_request
 from knowledge.models import Lore
 from knowledge.views import lore_of
+from memories.witnesses.remembering import remembered_by
 from memory_site.editor import sections
 from memory_site.editor.relations import relations_of, words_in_use
 from memory_site.editor.things import Thing, find_entry, thing_of_entry, thing_of_npc
@@ -28,6 +29,7 @@ from worlds.models import Party
 from worlds.page_streams import since_for
 from worlds.pages import Viewer, page, render_page
 
+MOST_REMEMBERED = 20
 VISIBILITIES = [(each.value, each.label) for each in (Visibility.GM, Visibility.PUBLIC)]
 """Who may know a relation that is written on a page; it is revealed by an episode."""
 
@@ -133,6 +135,7 @@ def context_for_play(viewer: Viewer, npc: NPC, party: Party | None) -> dict[str,
         "pictures": page_queries.pictures_of(npc, viewer.audience),
         "axes": Axis.choices,
         "opinions": opinions_of(npc),
+        "remembered": remembered_by(npc, limit=MOST_REMEMBERED),
     }
 
 
