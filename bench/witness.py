@@ -35,7 +35,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("file", type=Path)
     lines = [json.loads(line) for line in parser.parse_args().file.read_text().splitlines()]
-    connect()
+    connect("memory37_witness")
     from django.db import transaction
 
     with transaction.atomic():
@@ -139,7 +139,7 @@ STEPS = {"npc": create_npc, "scene": ingest, "tell": tell, "retract": retract, "
 def check(world: Any, line: Line, scenes: dict[str, Line], counts: dict[str, Counts]) -> None:
     from memories.namespaces import namespace_of_npc
     from memories.search import recall
-    from memories.witnesses.remembering import remembered_by
+    from memories.witnesses.queries import remembered_by
     from npcs.models import NPC
 
     npc = NPC.objects.get(world=world, slug=line["npc"])

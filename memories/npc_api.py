@@ -21,7 +21,7 @@ from memories.npc_tools import find_listener, present_telling
 from memories.search import recall
 from memories.states import Maker
 from memories.witnesses.hearsay import Telling, find_hearsay, take_back, tell
-from memories.witnesses.remembering import Remembered, present_remembered, remembered_by
+from memories.witnesses.queries import Remembered, present_remembered, remembered_by
 from npcs.lookup import find_npc
 from npcs.models import NPC
 from retrieval.errors import NotFound

@@ -34,7 +34,7 @@ class TellAnswer(BaseModel):
 
     id: str
     memory_id: str
-    to: str
+    to: str = Field(description="Id of the NPC who was told.")
     waiting: bool
 
 

@@ -8,7 +8,7 @@ from memories.reflection import run_reflection, start_reflection
 from memories.reflection.retracted_evidence import flag_retracted
 from memories.reflection.run import open_reflections
 from memories.states import Bucket
-from memories.witnesses.catching_up import remember_missing
+from memories.witnesses.backfill import remember_missing
 
 EPISODES_AT_ONCE = 200
 """Episodes of one task: it stays short, so that a worker can stop; another task continues."""

@@ -7,7 +7,7 @@ from art import views as art
 from episodes import views as episodes
 from knowledge import rule_views as rules
 from knowledge.graph import views as graph
-from memories import npc_views as npc_memories
+from memories import views as npc_memories
 from memory_site import decided, graph_page
 from memory_site import views as site
 from memory_site.archive import pages as archive

@@ -49,7 +49,7 @@ def erase(
         namespace = lock_namespace(namespace)
         cursor.execute(ALLOW_DELETION, ["for good"])
         selection = lineage.collect(namespace, scope, target)
-        told_on = lineage.told_elsewhere(namespace, selection.memories)
+        told_on = lineage.hearsay_in_other_namespaces(namespace, selection.memories)
         # The receipt has no foreign key to the namespace: it has to survive its deletion.
         receipt = ErasureReceipt.objects.create(
             world=namespace.world,

@@ -200,7 +200,9 @@ def observations_of(memories: Iterable[UUID]) -> set[UUID]:
     return set(rows.values_list("observation_id", flat=True))
 
 
-def told_elsewhere(namespace: Namespace, memories: Iterable[UUID]) -> list[tuple[Namespace, UUID]]:
+def hearsay_in_other_namespaces(
+    namespace: Namespace, memories: Iterable[UUID]
+) -> list[tuple[Namespace, UUID]]:
     """Return the memories of other namespaces in which an NPC remembers that it was told one of
     `memories`, each with its namespace."""
     rows = Hearsay.objects.filter(heard_of__in=list(memories)).order_by("created_at")

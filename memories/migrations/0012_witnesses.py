@@ -6,88 +6,202 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('episodes', '0011_open_to_others'),
-        ('memories', '0010_link_turns'),
-        ('npcs', '0012_consequences_and_standings'),
+        ("episodes", "0011_open_to_others"),
+        ("memories", "0011_observation_words"),
+        ("npcs", "0012_consequences_and_standings"),
     ]
 
     operations = [
         migrations.CreateModel(
-            name='Hearsay',
+            name="Hearsay",
             fields=[
-                ('id', models.UUIDField(default=retrieval.models.uuid7, editable=False, primary_key=True, serialize=False)),
-                ('sureness', models.FloatField(default=1.0, verbose_name='how sure')),
-                ('in_own_words', models.BooleanField(default=False, verbose_name='in other words')),
-                ('told_at', models.FloatField(blank=True, null=True, verbose_name='told on the in-world day')),
-                ('told_label', models.CharField(blank=True, default='', max_length=120, verbose_name='told on')),
-                ('taken_back_at', models.DateTimeField(blank=True, editable=False, null=True, verbose_name='taken back')),
-                ('by', models.CharField(blank=True, default='', max_length=150, verbose_name='recorded by')),
-                ('created_at', models.DateTimeField(auto_now_add=True, verbose_name='recorded at')),
+                (
+                    "id",
+                    models.UUIDField(
+                        default=retrieval.models.uuid7,
+                        editable=False,
+                        primary_key=True,
+                        serialize=False,
+                    ),
+                ),
+                ("sureness", models.FloatField(default=1.0, verbose_name="how sure")),
+                ("in_own_words", models.BooleanField(default=False, verbose_name="in other words")),
+                (
+                    "told_at",
+                    models.FloatField(
+                        blank=True, null=True, verbose_name="told on the in-world day"
+                    ),
+                ),
+                (
+                    "told_label",
+                    models.CharField(
+                        blank=True, default="", max_length=120, verbose_name="told on"
+                    ),
+                ),
+                (
+                    "taken_back_at",
+                    models.DateTimeField(
+                        blank=True, editable=False, null=True, verbose_name="taken back"
+                    ),
+                ),
+                (
+                    "by",
+                    models.CharField(
+                        blank=True, default="", max_length=150, verbose_name="recorded by"
+                    ),
+                ),
+                ("created_at", models.DateTimeField(auto_now_add=True, verbose_name="recorded at")),
             ],
             options={
-                'verbose_name': 'hearsay',
-                'verbose_name_plural': 'hearsay',
+                "verbose_name": "hearsay",
+                "verbose_name_plural": "hearsay",
             },
         ),
         migrations.CreateModel(
-            name='RememberedEpisode',
+            name="RememberedEpisode",
             fields=[
-                ('episode', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, primary_key=True, related_name='remembered', serialize=False, to='episodes.episode')),
+                (
+                    "episode",
+                    models.OneToOneField(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        primary_key=True,
+                        related_name="remembered",
+                        serialize=False,
+                        to="episodes.episode",
+                    ),
+                ),
             ],
         ),
         migrations.AddField(
-            model_name='memoryitem',
-            name='episode',
-            field=models.ForeignKey(blank=True, db_index=False, editable=False, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='memories', to='episodes.episode', verbose_name='episode'),
+            model_name="memoryitem",
+            name="episode",
+            field=models.ForeignKey(
+                blank=True,
+                db_index=False,
+                editable=False,
+                null=True,
+                on_delete=django.db.models.deletion.CASCADE,
+                related_name="memories",
+                to="episodes.episode",
+                verbose_name="episode",
+            ),
         ),
         migrations.AddField(
-            model_name='memoryitem',
-            name='forgotten_from',
-            field=models.FloatField(blank=True, editable=False, null=True, verbose_name='forgotten from the in-world day'),
+            model_name="memoryitem",
+            name="forgotten_from",
+            field=models.FloatField(
+                blank=True,
+                editable=False,
+                null=True,
+                verbose_name="forgotten from the in-world day",
+            ),
         ),
         migrations.AddField(
-            model_name='namespace',
-            name='npc',
-            field=models.OneToOneField(blank=True, editable=False, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='memory', to='npcs.npc', verbose_name='NPC'),
+            model_name="namespace",
+            name="npc",
+            field=models.OneToOneField(
+                blank=True,
+                editable=False,
+                null=True,
+                on_delete=django.db.models.deletion.CASCADE,
+                related_name="memory",
+                to="npcs.npc",
+                verbose_name="NPC",
+            ),
         ),
         migrations.AddField(
-            model_name='namespace',
-            name='remembers_all',
-            field=models.BooleanField(default=False, help_text="The memory of a game master's agent. Only game masters' keys read it.", verbose_name='remembers every episode'),
+            model_name="namespace",
+            name="remembers_all",
+            field=models.BooleanField(
+                default=False,
+                help_text="The memory of a game master's agent. Only game masters' keys read it.",
+                verbose_name="remembers every episode",
+            ),
         ),
         migrations.AlterField(
-            model_name='coreversion',
-            name='made_by',
-            field=models.CharField(choices=[('model', 'Language model'), ('contents', 'Unmodified contents'), ('rules', 'Rules'), ('tool', "Agent's tool"), ('person', 'Person'), ('import', 'Import'), ('rebuild', 'Rebuilt from observations'), ('episode', 'Recorded episode')], default='model', max_length=10, verbose_name='created by'),
+            model_name="coreversion",
+            name="made_by",
+            field=models.CharField(
+                choices=[
+                    ("model", "Language model"),
+                    ("contents", "Unmodified contents"),
+                    ("rules", "Rules"),
+                    ("tool", "Agent's tool"),
+                    ("person", "Person"),
+                    ("import", "Import"),
+                    ("rebuild", "Rebuilt from observations"),
+                    ("episode", "Recorded episode"),
+                ],
+                default="model",
+                max_length=10,
+                verbose_name="created by",
+            ),
         ),
         migrations.AlterField(
-            model_name='memoryitem',
-            name='made_by',
-            field=models.CharField(choices=[('model', 'Language model'), ('contents', 'Unmodified contents'), ('rules', 'Rules'), ('tool', "Agent's tool"), ('person', 'Person'), ('import', 'Import'), ('rebuild', 'Rebuilt from observations'), ('episode', 'Recorded episode')], default='rules', max_length=10, verbose_name='created by'),
+            model_name="memoryitem",
+            name="made_by",
+            field=models.CharField(
+                choices=[
+                    ("model", "Language model"),
+                    ("contents", "Unmodified contents"),
+                    ("rules", "Rules"),
+                    ("tool", "Agent's tool"),
+                    ("person", "Person"),
+                    ("import", "Import"),
+                    ("rebuild", "Rebuilt from observations"),
+                    ("episode", "Recorded episode"),
+                ],
+                default="rules",
+                max_length=10,
+                verbose_name="created by",
+            ),
         ),
         migrations.AddIndex(
-            model_name='memoryitem',
-            index=models.Index(condition=models.Q(('episode__isnull', False)), fields=['episode', 'namespace'], name='memory_of_episode'),
+            model_name="memoryitem",
+            index=models.Index(
+                condition=models.Q(("episode__isnull", False)),
+                fields=["episode", "namespace"],
+                name="memory_of_episode",
+            ),
         ),
         migrations.AddField(
-            model_name='hearsay',
-            name='heard_of',
-            field=models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='tellings', to='memories.memoryitem', verbose_name="the teller's memory"),
+            model_name="hearsay",
+            name="heard_of",
+            field=models.ForeignKey(
+                blank=True,
+                null=True,
+                on_delete=django.db.models.deletion.CASCADE,
+                related_name="tellings",
+                to="memories.memoryitem",
+                verbose_name="the teller's memory",
+            ),
         ),
         migrations.AddField(
-            model_name='hearsay',
-            name='memory',
-            field=models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, related_name='hearsay', to='memories.memoryitem', verbose_name='memory'),
+            model_name="hearsay",
+            name="memory",
+            field=models.OneToOneField(
+                on_delete=django.db.models.deletion.CASCADE,
+                related_name="hearsay",
+                to="memories.memoryitem",
+                verbose_name="memory",
+            ),
         ),
         migrations.AddField(
-            model_name='hearsay',
-            name='teller',
-            field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='tellings', to='npcs.npc', verbose_name='told by'),
+            model_name="hearsay",
+            name="teller",
+            field=models.ForeignKey(
+                on_delete=django.db.models.deletion.CASCADE,
+                related_name="tellings",
+                to="npcs.npc",
+                verbose_name="told by",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='hearsay',
-            constraint=models.CheckConstraint(condition=models.Q(('sureness__gt', 0), ('sureness__lte', 1)), name='memory_hearsay_sureness_is_a_share'),
+            model_name="hearsay",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("sureness__gt", 0), ("sureness__lte", 1)),
+                name="memory_hearsay_sureness_is_a_share",
+            ),
         ),
     ]

@@ -3,8 +3,8 @@ followers (`settings.EPISODE_FOLLOWERS`)."""
 
 from episodes.models import Episode
 from episodes.schemas import EpisodeIn, IngestReport
-from memories.witnesses.erasing import erase_memories
-from memories.witnesses.keeping import memories_of, remember_episode
+from memories.witnesses.deletion import erase_memories
+from memories.witnesses.upkeep import memories_of, remember_episode
 from memories.witnesses.withdrawal import withdraw_memories
 from worlds.models import Party
 

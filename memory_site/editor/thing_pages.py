@@ -13,7 +13,7 @@ from knowledge.graph.protocol import View
 from knowledge.graph.views import belief_of_request, day_of_request
 from knowledge.models import Lore
 from knowledge.views import lore_of
-from memories.witnesses.remembering import remembered_by
+from memories.witnesses.queries import remembered_by
 from memory_site.editor import sections
 from memory_site.editor.relations import relations_of, words_in_use
 from memory_site.editor.things import Thing, find_entry, thing_of_entry, thing_of_npc

@@ -18,7 +18,7 @@ from memories.states import Maker, State
 from memories.tasks import remember_episodes
 from memories.witnesses import hearsay
 from memories.witnesses.hearsay import Telling, tell
-from memories.witnesses.remembering import remembered_by
+from memories.witnesses.queries import remembered_by
 from npcs.models import NPC
 from retrieval.errors import Conflict, Invalid, NotFound
 from tests import cast

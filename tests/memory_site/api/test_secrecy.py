@@ -18,10 +18,13 @@ from django.db import transaction
 from mcp.client import Client
 from mcp.client.streamable_http import streamable_http_client
 
+from episodes.models import Episode
+from memories.witnesses.accounts import text_for
 from memory_site import toolbox
 from memory_site.asgi import Application
 from memory_site.errors import problem_body
 from memory_site.threads import run_in_thread
+from npcs.models import NPC
 from retrieval.errors import Problem
 from tests.memory_site.api.secrets import (
     AUDIENCES,
@@ -184,3 +187,44 @@ async def test_the_doors_add_nothing_to_what_the_tools_tell(
     asked = [ask for _tool, ask in questions]
     for text_told, ask in zip(told, [*asked, {}, {}, *asked, {}], strict=True):
         assert not foreign_marks(without_echo(text_told, ask), audience), ask
+
+
+def words_open_to(npc: NPC) -> set[str]:
+    """The marked words of the episodes in which `npc` was, without what is kept from it there."""
+    rows = Episode.objects.filter(appearances__npc=npc, retracted_at=None)
+    texts = [text_for(what, f"npc:{npc.slug}") for what in rows.values_list("what", flat=True)]
+    return set(re.findall(rf"{MARK}[a-z]+\d+", " ".join(texts).lower()))
+
+
+def test_an_npc_s_memory_tells_what_it_witnessed_alone(told_world: World) -> None:
+    caller = Caller(told_world, Audience("gm"), scopes=frozenset(["agent:write"]))
+    asker, found = Asker(told_world, seed=7), 0
+    questions = [arguments for _tool, arguments in (asker.question(n) for n in range(40))]
+    queries = [str(next(iter(each.values()), "rope")) for each in questions if each]
+    for npc in NPC.objects.filter(world=told_world):
+        own = words_open_to(npc)
+        for query in queries[:12]:
+            arguments = {"query": query[:500] or "rope", "as": f"npc:{npc.slug}"}
+            for tool in ("archival_memory_search", "memory_ask"):
+                text = without_echo(answer(tool, arguments, caller), arguments)
+                marks = set(re.findall(rf"{MARK}[a-z]+\d+", text.lower()))
+                assert marks <= own, (npc, query, marks - own)
+                found += '"id"' in text
+    assert found > 20
+
+
+@pytest.mark.parametrize("audience", AUDIENCES)
+def test_no_other_audience_reads_the_memory_of_an_npc(told_world: World, audience: str) -> None:
+    """Neither by asking as the NPC, nor by a key that names its namespace or the game master's; and
+    an NPC that there is not is refused in the same words."""
+    told = audience_of(told_world, audience)
+    for slug in ("jory-fenn", "nobody-at-all"):
+        caller = Caller(told_world, told, scopes=frozenset(["agent:write"]))
+        asked = answer("archival_memory_search", {"query": "rope", "as": f"npc:{slug}"}, caller)
+        assert '"status": 403' in asked, asked
+        assert "hits" not in asked
+    for namespace in ("npc:jory-fenn", "gm"):
+        caller = Caller(told_world, told, scopes=frozenset(["agent:write"]), namespace=namespace)
+        for tool in ("archival_memory_search", "memory_ask"):
+            asked = answer(tool, {"query": "rope"}, caller)
+            assert '"code": "not_own_memory"' in asked, asked

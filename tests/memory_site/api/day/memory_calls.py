@@ -87,6 +87,15 @@ MEMORIES: list[Step] = [
     call("archival_memory_search", {"query": "Who joined late?"}),
     call("memory_event", {"content": "Cy prefers riddles to fights.", "subject": "Cy"}),
     call("memory_ask", {"query": "What does Cy prefer?"}),
+    call("npc_memories", ref="ada-crane", save="ada"),
+    call(
+        "npc_tell",
+        {"to": "bo-reed", "memory_id": "$ada.memories.0.id", "sureness": 0.8},
+        ref="ada-crane",
+        save="telling",
+    ),
+    call("npc_hearsay_delete", ref="bo-reed", hearsay_id="$telling.id"),
+    call("memory_tell", {"as": "npc:ada-crane", "to": "bo-reed", "text": "The tide is early."}),
     call("memory_export"),
     call("memory_erase", {"scope": "subject", "target": "Cy", "reason": "Cy asked for it."}),
 ]

@@ -7,7 +7,7 @@ from django.db import transaction
 from django.db.models import QuerySet
 
 from episodes.models import Episode
-from memories.witnesses.keeping import remember_episode
+from memories.witnesses.upkeep import remember_episode
 from worlds.models import World
 
 
