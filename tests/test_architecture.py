@@ -60,6 +60,7 @@ ENTRY_POINTS = {
     "rest",
     "card_views",
     "rule_views",
+    "views",
 }
 """Modules (or the folder of commands) that parse, authorize, call a service, and serialize."""
 

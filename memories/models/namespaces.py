@@ -38,6 +38,7 @@ class Namespace(models.Model):
     remembers_all = models.BooleanField(
         _("remembers every episode"),
         default=False,
+        db_default=False,
         help_text=_("The memory of a game master's agent. Only game masters' keys read it."),
     )
     path = models.TextField(
