@@ -1,7 +1,7 @@
 """Search for earlier work: by meaning, by error, by project, or by all together."""
 
 import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
@@ -12,6 +12,7 @@ from django.db import connection
 from rapidfuzz import fuzz
 
 from memories.coding_agent.episodes import KIND, TaskEpisode
+from memories.coding_agent.stores.in_memory import InMemoryStore
 from memories.coding_agent.stores.protocol import MemoryStore, StoreHit
 from memories.similarity.compare import parse_text
 from memories.states import Bucket
@@ -47,12 +48,12 @@ class EpisodicMemoryManager:
 
     def __init__(
         self,
-        store: MemoryStore,
+        store: MemoryStore | None = None,
         *,
         cache_size: int = CACHE_SIZE,
         cache_ttl_seconds: float = CACHE_SECONDS,
     ) -> None:
-        self._store = store
+        self._store: MemoryStore = InMemoryStore() if store is None else store
         self.similarity_cache: TTLCache[str, list[EpisodeMatch]]
         self.similarity_cache = TTLCache(cache_size, cache_ttl_seconds)
         self.embedding_cache: TTLCache[str, list[StoreHit]]
@@ -126,14 +127,19 @@ class EpisodicMemoryManager:
         query_text: str,
         error_type: str = "",
         *,
+        weights: Mapping[str, float] | None = None,
         semantic_weight: float = SEMANTIC_WEIGHT,
         fuzzy_weight: float = FUZZY_WEIGHT,
         keyword_weight: float = KEYWORD_WEIGHT,
         top_k: int = 10,
     ) -> list[EpisodeMatch]:
         """Rank by the weighted mean of cosine, spelling and shared words. With `error_type` the
-        spelling is compared with the episodes' errors."""
-        weights = {"semantic": semantic_weight, "fuzzy": fuzzy_weight, "keyword": keyword_weight}
+        spelling is compared with the episodes' errors. `weights` are those of `semantic`, `fuzzy`
+        and `keyword`, of which each may be left out."""
+        shares = {"semantic": semantic_weight, "fuzzy": fuzzy_weight, "keyword": keyword_weight}
+        if unknown := set(weights or {}) - set(shares):
+            raise Invalid(f"There is no weight {min(unknown)!r}.", candidates=tuple(shares))
+        weights = shares | dict(weights or {})
         total = sum(weights.values())
         if min(weights.values()) < 0 or not total > 0:
             raise Invalid("The weights of a hybrid search must not be negative, and not all 0.")

@@ -13,6 +13,7 @@ from memories.coding_agent import patterns, preferences
 from memories.coding_agent.episodes import TaskEpisode
 from memories.coding_agent.patterns import PatternCategory
 from memories.coding_agent.preferences import UserPreferences
+from memories.coding_agent.stores.in_memory import InMemoryStore
 from memories.coding_agent.stores.protocol import MemoryRecord, MemoryStore
 from memories.states import Bucket
 from retrieval.errors import Invalid, NotFound
@@ -82,8 +83,8 @@ class RelevantKnowledge:
 
 
 class SemanticMemoryManager:
-    def __init__(self, store: MemoryStore) -> None:
-        self._store = store
+    def __init__(self, store: MemoryStore | None = None) -> None:
+        self._store: MemoryStore = InMemoryStore() if store is None else store
 
     @property
     def user_preferences(self) -> UserPreferences:

@@ -22,6 +22,7 @@ from memories.coding_agent.episodes import (
     ToolUse,
     utc_now,
 )
+from memories.coding_agent.stores.in_memory import InMemoryStore
 from memories.coding_agent.stores.protocol import MemoryStore, StoreDamaged
 from retrieval.errors import Conflict, Invalid
 from retrieval.models import uuid7
@@ -83,8 +84,9 @@ class WorkingTask(TaskRecord):
 class WorkingMemoryManager:
     """One task at a time per `name`. `resume()` loads what a crashed process left."""
 
-    def __init__(self, store: MemoryStore, *, name: str = "working") -> None:
-        self._store, self._name = store, f"working:{name}"
+    def __init__(self, store: MemoryStore | None = None, *, name: str = "working") -> None:
+        self._store: MemoryStore = InMemoryStore() if store is None else store
+        self._name = f"working:{name}"
         self._task: WorkingTask | None = None
 
     def init_task(

@@ -20,7 +20,7 @@ from typing import Any, Literal, ParamSpec, TypeVar, overload
 from django.db import connection
 from pydantic import BaseModel
 
-from memories import folders
+from memories import core, folders
 from memories.curation import lifecycle
 from memories.found_memory import FoundMemory
 from memories.haema import folder_import, standalone
@@ -29,8 +29,10 @@ from memories.ingest.add import site_model
 from memories.ingest.model_add import AddResult, Models
 from memories.ledger.client_vectors import embed_missing
 from memories.ledger.plan import Particulars
+from memories.namespaces import get_or_create_namespace
 from memories.search import recall
 from memories.vectors import ClientSource, SiteSource, Vectors, VectorSource
+from worlds.lookup import find_world
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -78,7 +80,8 @@ def releases_connection(method: Callable[P, R]) -> Callable[P, R]:
 
 
 class Memory:
-    """The memory of one folder. Two folders never share a row.
+    """The memory of one folder, or of the `namespace` of a game's `world` (its slug; the oldest
+    without one), such as that of an NPC, `npc:jory-fenn`. Two folders never share a row.
 
     Several objects and processes may open one folder at the same time.
 
@@ -89,13 +92,18 @@ class Memory:
     @releases_connection
     def __init__(
         self,
-        path: str | Path,
+        path: str | Path | None = None,
         output_dimensionality: int | None = None,
         embedding_client: EmbeddingClient | None = None,
         llm_client: LLMClient | None = None,
         merge_top_k: int = 3,
         merge_distance_cutoff: float = 0.25,
+        *,
+        namespace: str = "",
+        world: str = "",
     ) -> None:
+        if (path is None) == (not namespace):
+            raise ValueError("name either the folder of a memory or the namespace of a world")
         if output_dimensionality is not None and output_dimensionality <= 0:
             raise ValueError("output_dimensionality must be > 0")
         if merge_top_k <= 0:
@@ -104,7 +112,8 @@ class Memory:
             raise ValueError("merge_distance_cutoff must be >= 0")
         if embedding_client is not None and output_dimensionality is None:
             raise ValueError("output_dimensionality is required with an embedding_client")
-        self.path = Path(path)
+        self.path = None if path is None else Path(path)
+        self.world, self.namespace_name = world, namespace
         self.output_dimensionality = output_dimensionality
         self.embedding_client, self.llm_client = embedding_client, llm_client
         self.merge_top_k, self.merge_distance_cutoff = merge_top_k, merge_distance_cutoff
@@ -113,10 +122,15 @@ class Memory:
         self.open_namespace()
 
     def open_namespace(self) -> None:
-        """Find or create the folder's namespace; a new one imports what HAEMA stored there."""
-        is_haema_store = not (self.path / folders.MARKER).exists()
-        haema_rows = folder_import.read_rows(self.path) if is_haema_store else []
-        self.namespace, is_new = folders.open_folder(self.path)
+        """Find or create the namespace; that of a new folder imports what HAEMA stored there."""
+        if self.path is None:
+            world = find_world(self.world or None)
+            self.namespace = get_or_create_namespace(world, self.namespace_name)
+            haema_rows, is_new = [], False
+        else:
+            is_haema_store = not (self.path / folders.MARKER).exists()
+            haema_rows = folder_import.read_rows(self.path) if is_haema_store else []
+            self.namespace, is_new = folders.open_folder(self.path)
         if self.embedding_client is not None and self.output_dimensionality is not None:
             folders.set_vector_width(self.namespace, self.output_dimensionality)
         # Not saved: they are parameters of this object, as in HAEMA, and not of the stored memory.
@@ -125,14 +139,20 @@ class Memory:
         if is_new and haema_rows:
             folder_import.import_rows(self.namespace, haema_rows)
             embed_missing(self.namespace, self.vector_source)
-        folders.synchronize_core(self.namespace, self.path)
+        self.synchronize_core()
+
+    def synchronize_core(self) -> str:
+        """Return the core memory; with a folder, after taking over edits of its `core.md`."""
+        if self.path is None:
+            return core.current(self.namespace).markdown
+        return folders.synchronize_core(self.namespace, self.path)
 
     # --- HAEMA's interface
 
     @releases_connection
     def get_core(self) -> str:
         """Return the core memory, after taking over edits of `core.md` in the folder."""
-        return folders.synchronize_core(self.namespace, self.path)
+        return self.synchronize_core()
 
     @overload
     def get_latest(self, begin: int, count: int) -> list[str]: ...
@@ -209,7 +229,7 @@ class Memory:
         if result.superseded:
             self.events.append(("delete", [str(pk) for pk in result.superseded]))
         if result.core is not None:
-            folders.synchronize_core(self.namespace, self.path)
+            self.synchronize_core()
         return result if details else None
 
     # --- additions to HAEMA's interface
@@ -240,15 +260,21 @@ class Memory:
     @releases_connection
     def export_core(self, file: str | Path | None = None) -> Path:
         """Write the core memory to `file`, or to `core.md` in the folder."""
-        target = Path(file) if file else self.path / folders.CORE_FILE
-        folders.export_core(folders.synchronize_core(self.namespace, self.path), target)
+        target = self.core_file(file)
+        folders.export_core(self.synchronize_core(), target)
         return target
 
     @releases_connection
     def import_core(self, file: str | Path | None = None) -> None:
         """Store the text of `file`, or of `core.md` in the folder, as a new core version."""
-        folders.import_core(self.namespace, Path(file) if file else self.path / folders.CORE_FILE)
-        folders.synchronize_core(self.namespace, self.path)
+        folders.import_core(self.namespace, self.core_file(file))
+        self.synchronize_core()
+
+    def core_file(self, file: str | Path | None) -> Path:
+        """Return `file`, by default `core.md` in the folder; raise ValueError without both."""
+        if file is None and self.path is None:
+            raise ValueError("name a file: this memory has no folder")
+        return Path(file) if file else Path(self.path or "") / folders.CORE_FILE
 
     @releases_connection
     def import_folder(self, folder: str | Path) -> int:
@@ -258,7 +284,7 @@ class Memory:
         embed_missing(self.namespace, self.vector_source)
         if (source / folders.CORE_FILE).exists():
             folders.import_core(self.namespace, source / folders.CORE_FILE)
-            folders.synchronize_core(self.namespace, self.path)
+            self.synchronize_core()
         return count
 
     @property
