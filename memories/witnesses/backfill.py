@@ -1,7 +1,8 @@
 """Give the witnesses of episodes their memories that were recorded before there were any, or came
 in by another way than an ingest (an archive)."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from uuid import UUID
 
 from django.db import transaction
 from django.db.models import QuerySet
@@ -20,10 +21,10 @@ def episodes_to_remember(world: World | None = None) -> "QuerySet[Episode]":
 def remember_missing(*, limit: int, world: World | None = None) -> int:
     """Remember up to `limit` episodes, each in its own transaction; return how many there were."""
     ids = list(episodes_to_remember(world).values_list("pk", flat=True)[:limit])
-    return sum(1 for _episode in _remember_each(ids))
+    return len(list(_remember_each(ids)))
 
 
-def _remember_each(ids: list[object]) -> Iterator[Episode]:
+def _remember_each(ids: Sequence[UUID]) -> Iterator[Episode]:
     for pk in ids:
         with transaction.atomic():
             rows = Episode.objects.select_for_update(of=("self",)).select_related("world")

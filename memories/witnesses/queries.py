@@ -64,12 +64,14 @@ def chains_of(memories: Sequence[MemoryItem]) -> dict[UUID, list[Hearsay]]:
         memory.pk: [memory.hearsay] for memory in memories if getattr(memory, "hearsay", None)
     }
     for _link in range(MOST_LINKS):
-        wanted = {chain[-1].heard_of_id for chain in chains.values()} - {None}
+        ids = (chain[-1].heard_of_id for chain in chains.values())
+        wanted = [pk for pk in ids if pk is not None]
         rows = Hearsay.objects.filter(memory__in=wanted).select_related("teller")
         earlier = {row.memory_id: row for row in rows} if wanted else {}
-        grown = [chain for chain in chains.values() if chain[-1].heard_of_id in earlier]
-        for chain in grown:
-            chain.append(earlier[chain[-1].heard_of_id])
-        if not grown:
+        if not earlier:
             break
+        for chain in chains.values():
+            told = chain[-1].heard_of_id
+            if told is not None and told in earlier:
+                chain.append(earlier[told])
     return {pk: chain[::-1] for pk, chain in chains.items()}
