@@ -108,8 +108,12 @@ def load_datasets(folder: Path, only: set[str] | None = None) -> Iterator[Datase
 
 def sample_questions(dataset: Dataset, most: int) -> Dataset:
     """Return the set with every n-th question, at most `most` of them (0: all)."""
-    step = -(-len(dataset.questions) // most) if most else 1
-    return replace(dataset, questions=dataset.questions[::step])
+    return replace(dataset, questions=evenly_spaced(dataset.questions, most))
+
+
+def evenly_spaced(questions: list[Question], most: int) -> list[Question]:
+    """Return every n-th question, at most `most` of them (0: all)."""
+    return questions[:: -(-len(questions) // most) if most else 1]
 
 
 def sets_parser(description: str | None) -> argparse.ArgumentParser:

@@ -11,7 +11,7 @@ from uuid import UUID
 
 from django.core.management import call_command
 
-from bench.datasets import Question
+from bench.datasets import Question, evenly_spaced
 from bench.metrics import measures_of
 from bench.peers import Tenant
 from bench.rankers import ways
@@ -34,13 +34,13 @@ TOOLS = {"the tool, by words": Mode.KEYWORD, "the tool, by meaning": Mode.VECTOR
 Scores = dict[str, list[tuple[Question, dict[str, float]]]]
 
 
-def measure_own_questions() -> Iterator[tuple[str, Scores]]:
+def measure_own_questions(sample: int = 0) -> Iterator[tuple[str, Scores]]:
     """Load and embed the rules and the demo world, then yield the measures of each file of
-    questions."""
+    questions, of at most `sample` of each, evenly spaced (0: all)."""
     load_rules_and_demo()
     for name in FILES:
         scores: Scores = defaultdict(list)
-        for question in load_questions(name):
+        for question in evenly_spaced(load_questions(name), sample):
             for ranker, way in rankers_of(question.meta["world"], question.meta["domain"]).items():
                 scores[ranker].append((question, measures_of(way(question), question.relevant)))
         yield name, scores

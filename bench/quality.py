@@ -54,7 +54,7 @@ def main() -> None:
     if options.questions:
         from bench.own_questions import measure_own_questions
 
-        for name, scores in measure_own_questions():
+        for name, scores in measure_own_questions(options.sample):
             table[name] = scores
             print_report(name, scores)
     print_summary(table)

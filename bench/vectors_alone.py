@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bench.datasets import Document, Question, question_from, read_rows
+from bench.datasets import Document, Question, evenly_spaced, question_from, read_rows
 from bench.metrics import mean_measures, measures_of
 
 Vectors = NDArray[np.float32]
@@ -39,8 +39,7 @@ def main() -> None:
     keys, passages = [each.id for each in documents], [indexed_text(each) for each in documents]
     vectors = embed_each(passages, op="document", name=options.corpus)
     for name in options.queries or [options.corpus]:
-        questions = read_questions(options.folder, name)
-        questions = questions[:: -(-len(questions) // options.sample) if options.sample else 1]
+        questions = evenly_spaced(read_questions(options.folder, name), options.sample)
         asked = embed_each([each.text for each in questions], op="query", name=name)
         order = np.argsort(-(asked @ vectors.T), axis=1)[:, :10]
         means = mean_measures(
