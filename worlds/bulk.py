@@ -16,10 +16,6 @@ MOST_SECONDS = 10.0
 """For which one request may hold a thread and the locks of what it wrote."""
 
 
-class TimeUsedUp(Problem):
-    code, title = "time_used_up", "The items before took too long"
-
-
 class ItemReport(BaseModel):
     index: int
     status: Literal["ok", "failed", "rolled_back"]
@@ -82,9 +78,10 @@ def report_on_all(
     deadline = monotonic() + seconds
 
     def change_item(index: int, item: Any) -> ItemReport:
+        if monotonic() > deadline:
+            detail = "Not tried: the items before took too long. Send this one again."
+            return ItemReport(index=index, status="failed", code="time_used_up", detail=detail)
         try:
-            if monotonic() > deadline:
-                raise TimeUsedUp("Not tried: the items before took too long. Send this one again.")
             with transaction.atomic():
                 item_id, outcome = change(item)
         except (Problem, ValidationError) as error:
