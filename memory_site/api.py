@@ -39,6 +39,7 @@ from memory_site.import_api import router as imports_router
 from memory_site.lists.draft_api import router as drafts_router
 from memory_site.lists.recent_api import router as recent_router
 from memory_site.lists.saved_filter_api import router as saved_filters_router
+from memory_site.npc_merge_api import router as npc_merges_router
 from memory_site.openai_schemas import Form, function_schema
 from memory_site.openapi import MemoryApi, Renderer, StrictParser
 from memory_site.session_report_api import router as session_reports_router
@@ -207,6 +208,7 @@ api.add_router("/world", notes_router)
 api.add_router("/world", casts_router)
 api.add_router("/world", npcs_router)
 api.add_router("/world", opinions_router)
+api.add_router("/world", npc_merges_router)
 api.add_router("/world", art_router)
 api.add_router("/world", pictures_router)
 api.add_router("/memory", memories_router)

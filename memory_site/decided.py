@@ -20,8 +20,9 @@ from knowledge.graph.decisions import restore_flag, undo_decision
 from knowledge.graph.labels import fact_sentence
 from knowledge.graph.models import GraphEdge
 from knowledge.proposals import undo_proposal_decision
+from memory_site.npc_merging.merge import undo_merge
 from npcs import dispositions
-from npcs.models import DispositionChange
+from npcs.models import DispositionChange, NPCMerge
 from retrieval.errors import Conflict, Problem
 from worlds.lookup import as_uuid
 from worlds.models import World
@@ -63,7 +64,7 @@ class Decided:
 
 def decided_lately(world: World) -> list[Decided]:
     """Return the decisions that stand, latest first, with a fixed number of statements."""
-    sources = (_rulings, _contradictions, _proposals, _checked_facts)
+    sources = (_rulings, _contradictions, _proposals, _checked_facts, _merges)
     found = [each for source in sources for each in source(world)]
     return sorted(found, key=lambda each: each.at, reverse=True)[:MOST_DECIDED]
 
@@ -141,6 +142,21 @@ def _checked_facts(world: World) -> Iterator[Decided]:
         )
 
 
+def _merges(world: World) -> Iterator[Decided]:
+    rows = NPCMerge.objects.filter(world=world, undone_at=None, kept__deleted_at=None)
+    for merge in rows.select_related("kept", "merged")[:MOST_DECIDED]:
+        yield Decided(
+            kind="merge",
+            pk=merge.pk,
+            subject=str(merge),
+            decision=_("Merged"),
+            reason=merge.reason,
+            by=merge.made_by,
+            at=merge.merged_at,
+            url=reverse("npc", args=[world.slug, merge.kept.slug]),
+        )
+
+
 # --- undo
 
 
@@ -190,6 +206,10 @@ def _undo_check(viewer: Viewer, pk: str, _state: str) -> None:
     restore_flag(_row_of(facts, pk))
 
 
+def _undo_merge(viewer: Viewer, pk: str, _state: str) -> None:
+    undo_merge(_row_of(NPCMerge.objects.filter(world=viewer.world), pk), by=viewer.name)
+
+
 def _row_of(rows: Any, pk: str) -> Any:
     number = as_uuid(pk)
     if number is None:
@@ -202,4 +222,5 @@ UNDO: dict[str, Callable[[Viewer, str, str], None]] = {
     "contradiction": _undo_contradiction,
     "proposal": _undo_proposal,
     "fact": _undo_check,
+    "merge": _undo_merge,
 }

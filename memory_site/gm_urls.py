@@ -12,6 +12,7 @@ from memory_site import decided, graph_page
 from memory_site import views as site
 from memory_site.archive import pages as archive
 from memory_site.editor import link_pages
+from memory_site.npc_merging import pages as npc_merge_pages
 from memory_site.play.live import live
 from memory_site.players import views as players
 from memory_site.timeline import pages as timeline
@@ -52,6 +53,7 @@ urlpatterns = [
     path("keys/<uuid:key>/revoke/", keys.revoke, name="key-revoke"),
     path("npcs/", npcs.npc_list, name="npcs"),
     path("npcs/changes/<int:change>/", npcs.rule, name="rule-on-change"),
+    path("npcs/<str:slug>/merge/", npc_merge_pages.merge_page, name="npc-merge"),
     path("npcs/<str:slug>/correct/", npcs.correct, name="npc-correct"),
     path("npcs/<str:slug>/tell/", npc_memories.tell_another, name="npc-tell"),
     path(

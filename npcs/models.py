@@ -16,6 +16,7 @@ from knowledge.graph.fact_store import follow_audience
 from knowledge.graph.models import GraphEdge, GraphNode, NameKeysField, SourceKind
 from knowledge.graph.trash import TrashedWithEntities
 from knowledge.models import Lore
+from npcs.merge_models import MergedEntry, NPCMerge
 from npcs.opinion_models import DispositionRules, OpinionChange
 from npcs.querysets import LedgerQuerySet
 from retrieval.models import uuid7
@@ -41,6 +42,8 @@ __all__ = [
     "Disposition",
     "DispositionChange",
     "DispositionRules",
+    "MergedEntry",
+    "NPCMerge",
     "OpinionChange",
     "Secret",
 ]

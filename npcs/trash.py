@@ -6,6 +6,7 @@ from typing import Any
 
 from django.db import transaction
 from django.utils import timezone
+from django.utils.translation import gettext as _
 from simple_history.utils import bulk_update_with_history
 
 from knowledge.entry_entities import step_aside
@@ -15,7 +16,7 @@ from knowledge.graph.upsert import lock_graph
 from knowledge.mentions.store import forget_sources, resolve_again
 from npcs.dispositions import recompute_all_parties
 from npcs.links import follow_npcs
-from npcs.models import NPC
+from npcs.models import NPC, NPCMerge
 from retrieval.errors import Conflict
 from worlds.models import World
 from worlds.trash import TRASH_FIELDS
@@ -52,6 +53,7 @@ def restore_npcs(npcs: Sequence[NPC], *, by: str) -> int:
     world = npcs[0].world if npcs else None
     if world is None:
         return 0
+    require_unmerged(npcs)
     with transaction.atomic():
         lock_graph(world)
         rows = NPC.with_trash.select_for_update().filter(pk__in=[npc.pk for npc in npcs])
@@ -73,6 +75,16 @@ def restore_npcs(npcs: Sequence[NPC], *, by: str) -> int:
     for npc in trashed:
         recompute_all_parties(npc)
     return len(trashed)
+
+
+def require_unmerged(npcs: Sequence[NPC]) -> None:
+    """Raise `Conflict` for an NPC whose merge stands: what belongs to it is with the other one."""
+    merge = NPCMerge.objects.filter(merged__in=npcs, undone_at=None).select_related("kept").first()
+    if merge:
+        raise Conflict(
+            _("This NPC was merged with %(name)s: undo the merge instead.")
+            % {"name": merge.kept.name}
+        )
 
 
 def _write(rows: list[NPC], *, by: str, reason: str) -> None:

@@ -104,8 +104,9 @@ class Viewer:
         """The same viewer with another choice of the campaign. What was read of the world is not
         read again."""
         other = replace(self, campaign_choice=campaign.slug)
-        read = {name: vars(self)[name] for name in ("parties", "campaigns") if name in vars(self)}
-        vars(other).update(read)
+        for name in ("parties", "campaigns"):
+            if name in vars(self):
+                vars(other)[name] = vars(self)[name]
         return other
 
     @cached_property

@@ -73,6 +73,7 @@ NO_IF_MATCH = {
     **dict.fromkeys(("lore_restore", "npc_restore", "picture_restore"), RESTORES),
     **dict.fromkeys(("webhook_test", "webhook_redeliver"), SENDS),
     **dict.fromkeys(("core_decide", "disposition_rule", "opinion_rule"), DECIDES),
+    "npc_merge_undo": DECIDES,
     "thread_consolidate": "Doing it again changes nothing.",
     "thread_propose": "It writes nothing.",
 }

@@ -116,6 +116,8 @@ NAMES = {
     "DispositionRulesOut": "DispositionRules",
     "Influence": "DispositionChange",
     "InfluenceList": "DispositionChangeList",
+    "NPCMergeIn": "NPCMergeCreate",
+    "NPCMergeOut": "NPCMerge",
     "NPCUpsertOut": "NPCWritten",
     "OpinionEntry": "OpinionChange",
     "OpinionIn": "OpinionCorrection",

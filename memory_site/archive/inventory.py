@@ -65,6 +65,8 @@ ARCHIVED: dict[str, str] = {
     "npcs.DispositionChange": "npc__world",
     "npcs.Disposition": "npc__world",
     "npcs.OpinionChange": "world",
+    "npcs.NPCMerge": "world",
+    "npcs.MergedEntry": "merge__world",
     "art.Picture": "world",
     "art.PictureUse": "picture__world",
     "art.ArtCard": "world",

@@ -14,6 +14,7 @@ from episodes import running_scenes
 from episodes.models import Scene
 from episodes.scenes import end_scene
 from memory_site.play import table
+from memory_site.play.people import PeopleAtTable
 from npcs.models import NPC
 from retrieval.embedders import load_models_soon
 from retrieval.errors import Invalid, Problem
@@ -35,7 +36,7 @@ def play_page(request: HttpRequest, viewer: Viewer, slug: str) -> HttpResponse:
     load_models_soon()
     since = since_for(request, viewer)
     viewer, party = table.at_table_of(viewer, slug)
-    people = table.PeopleAtTable(party, running_scenes.find_open_scene(party))
+    people = PeopleAtTable(party, running_scenes.find_open_scene(party))
     # The answer first: a person in it is read together with those of the scene.
     answer = answer_context(request, viewer, people)
     context = scene_context(viewer, people) | answer
@@ -48,14 +49,12 @@ def lookup(request: HttpRequest, viewer: Viewer, slug: str) -> HttpResponse:
     viewer, party = table.at_table_of(viewer, slug)
     scene = running_scenes.find_open_scene(party)
     # Without the scene, whose people are not shown here.
-    context = answer_context(request, viewer, table.PeopleAtTable(party))
+    context = answer_context(request, viewer, PeopleAtTable(party))
     context |= {"targets": targets_in(viewer, party, scene), "now": {"scene": scene}}
     return render_page(request, viewer, "gm/play/answer.html", party=party, **context)
 
 
-def answer_context(
-    request: HttpRequest, viewer: Viewer, people: table.PeopleAtTable
-) -> dict[str, Any]:
+def answer_context(request: HttpRequest, viewer: Viewer, people: PeopleAtTable) -> dict[str, Any]:
     question = request.GET.get("q", "").replace("\0", "").strip()[:LONGEST_QUESTION]
     kind, ref = request.GET.get("kind", ""), request.GET.get("ref", "")
     context: dict[str, Any] = {"q": question}
@@ -77,7 +76,7 @@ def targets_in(viewer: Viewer, party: Party, scene: Scene | None) -> table.Targe
 # --- the scene
 
 
-def scene_context(viewer: Viewer, people: table.PeopleAtTable) -> dict[str, Any]:
+def scene_context(viewer: Viewer, people: PeopleAtTable) -> dict[str, Any]:
     scene = table.read_scene(viewer, people)
     return {
         "party": people.party,
@@ -105,7 +104,7 @@ def show_scene(
     """Answer with the scene's part of the page and a message; without scripts, with the page."""
     if request.method == "POST" and not is_htmx(request):
         return back_to_play(request, viewer, party, said, is_bad=is_bad)
-    people = table.PeopleAtTable(party, running_scenes.find_open_scene(party))
+    people = PeopleAtTable(party, running_scenes.find_open_scene(party))
     context = {**scene_context(viewer, people), "said": said, "is_bad": is_bad}
     return render_page(request, viewer, "gm/play/scene.html", **context)
 

@@ -311,7 +311,15 @@ def known_arguments(world: World) -> dict[str, Any]:
     card = ArtCard.objects.filter(world=world).first()
     proposal = LoreProposal.objects.filter(world=world).first()
     rule = Rule.objects.filter(world=world).first()
-    people = ("npc", "npc-correct", "npc-edit", "npc-delete", "npc-versions", "npc-trash")
+    people = (
+        "npc",
+        "npc-correct",
+        "npc-merge",
+        "npc-edit",
+        "npc-delete",
+        "npc-versions",
+        "npc-trash",
+    )
     entities = ("entity", "relation-add", "relation")
     return {
         "world": world.slug,
@@ -363,6 +371,7 @@ QUERIES = {
     "relation-names": ("?q=per",),
     "link-choices": ("?name=entry",),
     "npc": ("?party=party-0",),
+    "npc-merge": ("", "?other=npc-1"),
     "graph": ("", "?around=npc-0"),
     "pictures": ("", "?q=name"),
 }

@@ -206,6 +206,18 @@ def opinion(generated: GeneratedWorld, place: int) -> dict[str, Any]:
     return {"kind": "consequence", "rule": "member", "npc": None, "other": None, "delta": -7}
 
 
+def merge(generated: GeneratedWorld, place: int) -> dict[str, Any]:
+    return {
+        "merged": generated.pick("npcs.NPC", place + 1),
+        "undone_at": generated.draw(TIMES),
+        "moved": {"facts": [str(generated.pick("knowledge.GraphEdge", place).pk)]},
+    }
+
+
+def merged_entry(_generated: GeneratedWorld, place: int) -> dict[str, Any]:
+    return {"opinion": None, "side": "npc"} if place % 2 else {"change": None, "side": "other"}
+
+
 def picture(generated: GeneratedWorld, _place: int) -> dict[str, Any]:
     key = uuid4()
     names = {}
@@ -259,6 +271,8 @@ CHOICES: dict[str, Callable[[GeneratedWorld, int], dict[str, Any]]] = {
     "npcs.DispositionChange": ruling,
     "npcs.DispositionRules": disposition_rules,
     "npcs.OpinionChange": opinion,
+    "npcs.NPCMerge": merge,
+    "npcs.MergedEntry": merged_entry,
     "npcs.NPC": lambda _generated, _place: {"half_life": None},
     "art.Picture": picture,
     "art.PictureUse": picture_use,

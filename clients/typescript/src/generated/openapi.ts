@@ -3411,6 +3411,70 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/world/npcs/{ref}/merge": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Merge another record of an NPC into it
+         * @description Dispositions with their ledger, episodes, facts, secrets, pictures and what the other one was
+         *     told go over; the other one goes into the trash. `If-Match` takes the tag of the NPC that
+         *     stays.
+         */
+        post: operations["npc_merge"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/world/npc-merges": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List merges
+         * @description Those that stand and those that were undone. A merge whose other record was deleted for good
+         *     is not listed any more.
+         */
+        get: operations["npc_merge_list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/world/npc-merges/{merge_id}/undo": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Undo a merge
+         * @description Both records have again what each had; what was recorded since stays with the one that was
+         *     kept. 409 when it was undone before, or the kept one was deleted or merged itself.
+         */
+        post: operations["npc_merge_undo"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/world/art": {
         parameters: {
             query?: never;
@@ -8775,6 +8839,56 @@ export interface components {
             knows: components["schemas"]["KnownSubject"][];
         };
         /**
+         * NPCMerge
+         * @description Two records that were made one. `npc_id` is the one that stayed.
+         */
+        NPCMerge: {
+            /**
+             * Format: uuid
+             * @description Id of the row.
+             */
+            id: string;
+            /** @description Slug of the NPC: your id for it. */
+            npc_id: string;
+            /** @description Slug of the record that went over. */
+            merged_id: string;
+            /** @description Why; it is stored with the change. */
+            reason: string;
+            /** @description Who or what made it: a person, a model, or a rule. */
+            made_by: string;
+            /**
+             * Format: date-time
+             * @description When the two records were made one.
+             */
+            merged_at: string;
+            /** @description Who took it back; empty: nobody. */
+            undone_by: string;
+            /** @description When it was taken back; null: it stands. */
+            undone_at: string | null;
+        };
+        /**
+         * NPCMergeCreate
+         * @description The record that goes over, and why.
+         */
+        NPCMergeCreate: {
+            /** @description Id, slug or whole name of the NPC that is merged into the one of the address. */
+            other: string;
+            /** @description Why; it is stored with the change. */
+            reason?: string;
+            /** @description Take over the other names, and what the page of the NPC lacks. Null: if everybody who knows the NPC knows the other one, so that it tells nobody anything new. */
+            with_profile?: boolean | null;
+        };
+        /**
+         * NPCMergePage
+         * @description The merges of a world, page by page.
+         */
+        NPCMergePage: {
+            /** @description The merges of this page. */
+            merges: components["schemas"]["NPCMerge"][];
+            /** @description Send it as `cursor` for the next page; null: the last page. */
+            next_cursor: string | null;
+        };
+        /**
          * NPCPage
          * @description A page of NPCs.
          */
@@ -12869,7 +12983,7 @@ export interface operations {
                      *             "edition": null,
                      *             "licence": null,
                      *             "attribution": null,
-                     *             "author": "engine (ace8dd7dbcdd)",
+                     *             "author": "engine (c027e532e298)",
                      *             "episode": null
                      *           },
                      *           "updated_at": "2026-11-22T19:40:00Z",
@@ -12959,7 +13073,7 @@ export interface operations {
                      *       "party_id": "gulls",
                      *       "episodes": [
                      *         {
-                     *           "id": "01a20000-0000-7000-8000-000000000034",
+                     *           "id": "01a20000-0000-7000-8000-000000000035",
                      *           "kind": "episode",
                      *           "title": "ep-market",
                      *           "text": "The Gulls argued at the Eel Market.",
@@ -12999,7 +13113,7 @@ export interface operations {
                      *           }
                      *         },
                      *         {
-                     *           "id": "01a20000-0000-7000-8000-000000000035",
+                     *           "id": "01a20000-0000-7000-8000-000000000036",
                      *           "kind": "episode",
                      *           "title": "The pier at dusk",
                      *           "text": "The Gulls pulled Ada Crane out of the water.",
@@ -13250,7 +13364,7 @@ export interface operations {
                      *       "understood": true,
                      *       "sources": [
                      *         {
-                     *           "id": "01a20000-0000-7000-8000-000000000040",
+                     *           "id": "01a20000-0000-7000-8000-000000000041",
                      *           "statement": "Bo Reed – is in – The Pier",
                      *           "since": 410,
                      *           "until": null,
@@ -13264,7 +13378,7 @@ export interface operations {
                      *       ],
                      *       "opposing": [
                      *         {
-                     *           "id": "01a20000-0000-7000-8000-000000000042",
+                     *           "id": "01a20000-0000-7000-8000-000000000043",
                      *           "statement": "Bo Reed – is in – The Mill",
                      *           "since": 411,
                      *           "until": null,
@@ -13350,7 +13464,7 @@ export interface operations {
                      *       "basis": "scene",
                      *       "cards": [
                      *         {
-                     *           "id": "01a20000-0000-7000-8000-000000000036",
+                     *           "id": "01a20000-0000-7000-8000-000000000037",
                      *           "kind": "art",
                      *           "title": "ink",
                      *           "image_id": "pier-1",
@@ -13594,7 +13708,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "ids": [
-                     *         "01a20000-0000-7000-8000-000000000067"
+                     *         "01a20000-0000-7000-8000-000000000068"
                      *       ],
                      *       "confirmed": [],
                      *       "replaced": [],
@@ -13670,33 +13784,33 @@ export interface operations {
                      * @example {
                      *       "hits": [
                      *         {
-                     *           "id": "01a20000-0000-7000-8000-000000000067",
+                     *           "id": "01a20000-0000-7000-8000-000000000068",
                      *           "text": "Cy joined late.",
-                     *           "bucket": "fact",
+                     *           "bucket": "episodic",
                      *           "score": 0.708,
+                     *           "formerly": false,
+                     *           "now": null,
                      *           "relevance": 0.94,
                      *           "match": "keyword",
                      *           "context": "",
-                     *           "recorded_ms": 1795491531452,
+                     *           "recorded_ms": 1795505535731,
                      *           "event_at": null,
-                     *           "formerly": false,
-                     *           "now": null,
                      *           "sources": [
                      *             "Cy joined late."
                      *           ]
                      *         },
                      *         {
-                     *           "id": "01a20000-0000-7000-8000-000000000060",
+                     *           "id": "01a20000-0000-7000-8000-000000000061",
                      *           "text": "The tide turns at noon.",
-                     *           "bucket": "fact",
+                     *           "bucket": "episodic",
                      *           "score": 0,
+                     *           "formerly": false,
+                     *           "now": null,
                      *           "relevance": 0,
                      *           "match": "vector",
                      *           "context": "",
-                     *           "recorded_ms": 1795491529554,
+                     *           "recorded_ms": 1795505533495,
                      *           "event_at": null,
-                     *           "formerly": false,
-                     *           "now": null,
                      *           "sources": [
                      *             "The tide turns at noon."
                      *           ]
@@ -13773,7 +13887,7 @@ export interface operations {
                      * @example {
                      *       "hits": [
                      *         {
-                     *           "id": "01a20000-0000-7000-8000-000000000059",
+                     *           "id": "01a20000-0000-7000-8000-000000000060",
                      *           "text": "Where is the pilot?",
                      *           "role": "user",
                      *           "speaker": "Ana",
@@ -13856,7 +13970,7 @@ export interface operations {
                      *       "result": "stored",
                      *       "reason": null,
                      *       "because": "",
-                     *       "memory_id": "01a20000-0000-7000-8000-000000000068",
+                     *       "memory_id": "01a20000-0000-7000-8000-000000000069",
                      *       "bucket": "preference",
                      *       "importance": 0.6
                      *     }
@@ -13929,16 +14043,20 @@ export interface operations {
                      * @example {
                      *       "memories": [
                      *         {
-                     *           "id": "01a20000-0000-7000-8000-000000000058",
+                     *           "id": "01a20000-0000-7000-8000-000000000059",
                      *           "text": "Ana always asks for the bill first.",
                      *           "bucket": "preference",
-                     *           "score": 0.48
+                     *           "score": 0.48,
+                     *           "formerly": false,
+                     *           "now": null
                      *         },
                      *         {
-                     *           "id": "01a20000-0000-7000-8000-000000000068",
+                     *           "id": "01a20000-0000-7000-8000-000000000069",
                      *           "text": "Cy prefers riddles to fights.",
                      *           "bucket": "preference",
-                     *           "score": 0.459
+                     *           "score": 0.459,
+                     *           "formerly": false,
+                     *           "now": null
                      *         }
                      *       ],
                      *       "intent": "preference",
@@ -13947,7 +14065,7 @@ export interface operations {
                      *       "decided_by": "signs",
                      *       "explanation": [
                      *         "intent preference (preference 0.68, profile 0.31, knowledge 0.3) → preference",
-                     *         "2 candidates, fusion weighted, support 0.87"
+                     *         "4 candidates, fusion weighted, support 0.87"
                      *       ],
                      *       "degraded": []
                      *     }
@@ -14168,7 +14286,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "episode_id": "01a20000-0000-7000-8000-000000000073",
+                     *       "episode_id": "01a20000-0000-7000-8000-000000000074",
                      *       "summary": "Draw the tide table\nedit  (1 changes)\nIt is drawn.",
                      *       "pivots": [],
                      *       "learned_errors": [],
@@ -14253,7 +14371,7 @@ export interface operations {
                      *       ],
                      *       "earlier": [
                      *         {
-                     *           "episode_id": "01a20000-0000-7000-8000-000000000070",
+                     *           "episode_id": "01a20000-0000-7000-8000-000000000071",
                      *           "task": "Mend the tide table",
                      *           "success": true,
                      *           "solution": "row.get('tide')",
@@ -14695,7 +14813,7 @@ export interface operations {
                      *       "key": {
                      *         "id": "01a20000-0000-7000-8000-000000000001",
                      *         "name": "engine",
-                     *         "prefix": "ace8dd7dbcdd",
+                     *         "prefix": "c027e532e298",
                      *         "scopes": [
                      *           "admin"
                      *         ],
@@ -17054,7 +17172,7 @@ export interface operations {
                      *             "year_one_begins": 0,
                      *             "first_weekday": 0
                      *           },
-                     *           "made_by": "engine (ace8dd7dbcdd)",
+                     *           "made_by": "engine (c027e532e298)",
                      *           "created_at": "2026-11-22T19:40:00Z"
                      *         }
                      *       ]
@@ -17300,14 +17418,14 @@ export interface operations {
                      * @example {
                      *       "members": [
                      *         {
-                     *           "id": 1,
+                     *           "id": 2,
                      *           "user": "anna",
                      *           "role": "gm",
                      *           "party_id": null,
                      *           "character_id": null
                      *         },
                      *         {
-                     *           "id": 2,
+                     *           "id": 3,
                      *           "user": "ben",
                      *           "role": "player",
                      *           "party_id": null,
@@ -17388,7 +17506,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": 2,
+                     *       "id": 3,
                      *       "user": "ben",
                      *       "role": "player",
                      *       "party_id": null,
@@ -17534,7 +17652,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": 2,
+                     *       "id": 3,
                      *       "user": "ben",
                      *       "role": "player",
                      *       "party_id": "gulls",
@@ -17908,7 +18026,7 @@ export interface operations {
                      *         {
                      *           "id": "01a20000-0000-7000-8000-000000000003",
                      *           "name": "table page",
-                     *           "prefix": "93dd1ddf5fee",
+                     *           "prefix": "644abaacc34e",
                      *           "scopes": [
                      *             "tools:read"
                      *           ],
@@ -18007,7 +18125,7 @@ export interface operations {
                      * @example {
                      *       "id": "01a20000-0000-7000-8000-000000000003",
                      *       "name": "table page",
-                     *       "prefix": "93dd1ddf5fee",
+                     *       "prefix": "644abaacc34e",
                      *       "scopes": [
                      *         "tools:read"
                      *       ],
@@ -18089,7 +18207,7 @@ export interface operations {
                      * @example {
                      *       "id": "01a20000-0000-7000-8000-000000000003",
                      *       "name": "table page",
-                     *       "prefix": "93dd1ddf5fee",
+                     *       "prefix": "644abaacc34e",
                      *       "scopes": [
                      *         "tools:read"
                      *       ],
@@ -18235,7 +18353,7 @@ export interface operations {
                      * @example {
                      *       "webhooks": [
                      *         {
-                     *           "id": "01a20000-0000-7000-8000-000000000048",
+                     *           "id": "01a20000-0000-7000-8000-000000000049",
                      *           "name": "engine",
                      *           "url": "https://engine.invalid/hooks",
                      *           "audience": "gm",
@@ -18330,7 +18448,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "01a20000-0000-7000-8000-000000000048",
+                     *       "id": "01a20000-0000-7000-8000-000000000049",
                      *       "name": "engine",
                      *       "url": "https://engine.invalid/hooks",
                      *       "audience": "gm",
@@ -18345,7 +18463,7 @@ export interface operations {
                      *       "last_success_at": null,
                      *       "created_at": "2026-11-22T19:40:00Z",
                      *       "updated_at": "2026-11-22T19:40:00Z",
-                     *       "secret": "whsec_u86Ddz4AP0tOzueKYnFC3SfMSaNyBa5F+BCQdLxefdY="
+                     *       "secret": "whsec_lms6xIHLMlSdK7Q5/qTpsO7wpUq74fwE+E2x/GbZRVg="
                      *     }
                      */
                     "application/json": components["schemas"]["Webhook"];
@@ -18411,7 +18529,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "01a20000-0000-7000-8000-000000000048",
+                     *       "id": "01a20000-0000-7000-8000-000000000049",
                      *       "name": "engine",
                      *       "url": "https://engine.invalid/hooks",
                      *       "audience": "gm",
@@ -18570,7 +18688,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "01a20000-0000-7000-8000-000000000048",
+                     *       "id": "01a20000-0000-7000-8000-000000000049",
                      *       "name": "engine",
                      *       "url": "https://engine.invalid/hooks",
                      *       "audience": "gm",
@@ -18661,7 +18779,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "01a20000-0000-7000-8000-000000000048",
+                     *       "id": "01a20000-0000-7000-8000-000000000049",
                      *       "name": "engine",
                      *       "url": "https://engine.invalid/hooks",
                      *       "audience": "gm",
@@ -18679,7 +18797,7 @@ export interface operations {
                      *       "last_success_at": null,
                      *       "created_at": "2026-11-22T19:40:00Z",
                      *       "updated_at": "2026-11-22T19:40:00Z",
-                     *       "secret": "whsec_jy84xm+v89gQlnj/BtpZEe0gRz5eAJPEoIZ0Nmx+JPM="
+                     *       "secret": "whsec_6FEvXQwxR6RXi30aBJWRxqr2Pla9n6+Kr42hePoG9Rk="
                      *     }
                      */
                     "application/json": components["schemas"]["Webhook"];
@@ -18738,8 +18856,8 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "01a20000-0000-7000-8000-000000000049",
-                     *       "message_id": "test_01a20000-0000-7000-8000-000000000050",
+                     *       "id": "01a20000-0000-7000-8000-000000000050",
+                     *       "message_id": "test_01a20000-0000-7000-8000-000000000051",
                      *       "type": "webhook.test",
                      *       "state": "dead",
                      *       "attempt_count": 1,
@@ -18747,7 +18865,7 @@ export interface operations {
                      *         {
                      *           "at": "2026-11-22T19:40:00Z",
                      *           "status": 0,
-                     *           "milliseconds": 17,
+                     *           "milliseconds": 14,
                      *           "error": "engine.invalid cannot be resolved",
                      *           "answer": ""
                      *         }
@@ -18831,8 +18949,8 @@ export interface operations {
                      * @example {
                      *       "deliveries": [
                      *         {
-                     *           "id": "01a20000-0000-7000-8000-000000000049",
-                     *           "message_id": "test_01a20000-0000-7000-8000-000000000050",
+                     *           "id": "01a20000-0000-7000-8000-000000000050",
+                     *           "message_id": "test_01a20000-0000-7000-8000-000000000051",
                      *           "type": "webhook.test",
                      *           "state": "dead",
                      *           "attempt_count": 1,
@@ -18840,7 +18958,7 @@ export interface operations {
                      *             {
                      *               "at": "2026-11-22T19:40:00Z",
                      *               "status": 0,
-                     *               "milliseconds": 17,
+                     *               "milliseconds": 14,
                      *               "error": "engine.invalid cannot be resolved",
                      *               "answer": ""
                      *             }
@@ -18920,8 +19038,8 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "01a20000-0000-7000-8000-000000000049",
-                     *       "message_id": "test_01a20000-0000-7000-8000-000000000050",
+                     *       "id": "01a20000-0000-7000-8000-000000000050",
+                     *       "message_id": "test_01a20000-0000-7000-8000-000000000051",
                      *       "type": "webhook.test",
                      *       "state": "dead",
                      *       "attempt_count": 2,
@@ -18929,14 +19047,14 @@ export interface operations {
                      *         {
                      *           "at": "2026-11-22T19:40:00Z",
                      *           "status": 0,
-                     *           "milliseconds": 17,
+                     *           "milliseconds": 14,
                      *           "error": "engine.invalid cannot be resolved",
                      *           "answer": ""
                      *         },
                      *         {
                      *           "at": "2026-11-22T19:40:00Z",
                      *           "status": 0,
-                     *           "milliseconds": 5,
+                     *           "milliseconds": 23,
                      *           "error": "engine.invalid cannot be resolved",
                      *           "answer": ""
                      *         }
@@ -19013,7 +19131,7 @@ export interface operations {
                      * @example {
                      *       "reveals": [
                      *         {
-                     *           "id": "01a20000-0000-7000-8000-000000000031",
+                     *           "id": "01a20000-0000-7000-8000-000000000032",
                      *           "subject_kind": "lore",
                      *           "subject_id": "01a20000-0000-7000-8000-000000000005",
                      *           "audience": "npc:bo-reed",
@@ -19022,7 +19140,7 @@ export interface operations {
                      *           "in_world_label": "",
                      *           "in_world_date": "",
                      *           "note": "He works there.",
-                     *           "by": "engine (ace8dd7dbcdd)",
+                     *           "by": "engine (c027e532e298)",
                      *           "created_at": "2026-11-22T19:40:00Z",
                      *           "undone_at": null
                      *         }
@@ -19106,7 +19224,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "01a20000-0000-7000-8000-000000000031",
+                     *       "id": "01a20000-0000-7000-8000-000000000032",
                      *       "subject_kind": "lore",
                      *       "subject_id": "01a20000-0000-7000-8000-000000000005",
                      *       "audience": "npc:bo-reed",
@@ -19115,7 +19233,7 @@ export interface operations {
                      *       "in_world_label": "",
                      *       "in_world_date": "",
                      *       "note": "He works there.",
-                     *       "by": "engine (ace8dd7dbcdd)",
+                     *       "by": "engine (c027e532e298)",
                      *       "created_at": "2026-11-22T19:40:00Z",
                      *       "undone_at": null
                      *     }
@@ -19182,7 +19300,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "01a20000-0000-7000-8000-000000000031",
+                     *       "id": "01a20000-0000-7000-8000-000000000032",
                      *       "subject_kind": "lore",
                      *       "subject_id": "01a20000-0000-7000-8000-000000000005",
                      *       "audience": "npc:bo-reed",
@@ -19191,7 +19309,7 @@ export interface operations {
                      *       "in_world_label": "",
                      *       "in_world_date": "",
                      *       "note": "He works there.",
-                     *       "by": "engine (ace8dd7dbcdd)",
+                     *       "by": "engine (c027e532e298)",
                      *       "created_at": "2026-11-22T19:40:00Z",
                      *       "undone_at": null
                      *     }
@@ -19267,7 +19385,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "01a20000-0000-7000-8000-000000000031",
+                     *       "id": "01a20000-0000-7000-8000-000000000032",
                      *       "subject_kind": "lore",
                      *       "subject_id": "01a20000-0000-7000-8000-000000000005",
                      *       "audience": "npc:bo-reed",
@@ -19276,7 +19394,7 @@ export interface operations {
                      *       "in_world_label": "",
                      *       "in_world_date": "",
                      *       "note": "He works there.",
-                     *       "by": "engine (ace8dd7dbcdd)",
+                     *       "by": "engine (c027e532e298)",
                      *       "created_at": "2026-11-22T19:40:00Z",
                      *       "undone_at": "2026-11-22T19:40:00Z"
                      *     }
@@ -19390,7 +19508,7 @@ export interface operations {
                      *           "in_world_until_date": "",
                      *           "campaign": null,
                      *           "overrides": null,
-                     *           "author": "engine (ace8dd7dbcdd)",
+                     *           "author": "engine (c027e532e298)",
                      *           "folder": "",
                      *           "origin": "",
                      *           "version": 1,
@@ -19420,7 +19538,7 @@ export interface operations {
                      *           "in_world_until_date": "",
                      *           "campaign": null,
                      *           "overrides": null,
-                     *           "author": "engine (ace8dd7dbcdd)",
+                     *           "author": "engine (c027e532e298)",
                      *           "folder": "Harbour",
                      *           "origin": "",
                      *           "version": 1,
@@ -19783,7 +19901,7 @@ export interface operations {
                      *       "in_world_until_date": "",
                      *       "campaign": null,
                      *       "overrides": null,
-                     *       "author": "engine (ace8dd7dbcdd)",
+                     *       "author": "engine (c027e532e298)",
                      *       "folder": "Harbour",
                      *       "origin": "",
                      *       "version": 1,
@@ -20935,7 +21053,7 @@ export interface operations {
                      *       "in_world_until_date": "",
                      *       "campaign": null,
                      *       "overrides": null,
-                     *       "author": "engine (ace8dd7dbcdd)",
+                     *       "author": "engine (c027e532e298)",
                      *       "folder": "",
                      *       "origin": "",
                      *       "version": 2,
@@ -21020,7 +21138,7 @@ export interface operations {
                      *           "title": "A second moon",
                      *           "created_at": "2026-11-22T19:40:00Z",
                      *           "reason": "",
-                     *           "proposed_by": "engine (ace8dd7dbcdd)",
+                     *           "proposed_by": "engine (c027e532e298)",
                      *           "campaign": null,
                      *           "entry": {
                      *             "title": "A second moon"
@@ -21034,7 +21152,7 @@ export interface operations {
                      *           "title": "The Tin Heron",
                      *           "created_at": "2026-11-22T19:40:00Z",
                      *           "reason": "Ana asked for an inn twice.",
-                     *           "proposed_by": "engine (ace8dd7dbcdd)",
+                     *           "proposed_by": "engine (c027e532e298)",
                      *           "campaign": null,
                      *           "entry": {
                      *             "body": "An inn by the pier.",
@@ -21125,7 +21243,7 @@ export interface operations {
                      *       "title": "The Tin Heron",
                      *       "created_at": "2026-11-22T19:40:00Z",
                      *       "reason": "Ana asked for an inn twice.",
-                     *       "proposed_by": "engine (ace8dd7dbcdd)",
+                     *       "proposed_by": "engine (c027e532e298)",
                      *       "campaign": null,
                      *       "entry": {
                      *         "body": "An inn by the pier.",
@@ -21235,7 +21353,7 @@ export interface operations {
                      *       "in_world_until_date": "",
                      *       "campaign": null,
                      *       "overrides": null,
-                     *       "author": "engine (ace8dd7dbcdd)",
+                     *       "author": "engine (c027e532e298)",
                      *       "folder": "",
                      *       "origin": "",
                      *       "version": 1,
@@ -21318,12 +21436,12 @@ export interface operations {
                      *       "title": "A second moon",
                      *       "created_at": "2026-11-22T19:40:00Z",
                      *       "reason": "",
-                     *       "proposed_by": "engine (ace8dd7dbcdd)",
+                     *       "proposed_by": "engine (c027e532e298)",
                      *       "campaign": null,
                      *       "entry": {
                      *         "title": "A second moon"
                      *       },
-                     *       "decided_by": "engine (ace8dd7dbcdd)",
+                     *       "decided_by": "engine (c027e532e298)",
                      *       "decision": "There is one moon."
                      *     }
                      */
@@ -21393,7 +21511,7 @@ export interface operations {
                      *       "title": "A second moon",
                      *       "created_at": "2026-11-22T19:40:00Z",
                      *       "reason": "",
-                     *       "proposed_by": "engine (ace8dd7dbcdd)",
+                     *       "proposed_by": "engine (c027e532e298)",
                      *       "campaign": null,
                      *       "entry": {
                      *         "title": "A second moon"
@@ -21468,14 +21586,14 @@ export interface operations {
                      * @example {
                      *       "versions": [
                      *         {
-                     *           "version_id": 6,
+                     *           "version_id": 58,
                      *           "version": 2,
                      *           "saved_at": "2026-11-22T19:40:00Z",
                      *           "by": "",
                      *           "reason": ""
                      *         },
                      *         {
-                     *           "version_id": 1,
+                     *           "version_id": 53,
                      *           "version": 1,
                      *           "saved_at": "2026-11-22T19:40:00Z",
                      *           "by": "",
@@ -21580,7 +21698,7 @@ export interface operations {
                      *       "in_world_until_date": "",
                      *       "campaign": null,
                      *       "overrides": null,
-                     *       "author": "engine (ace8dd7dbcdd)",
+                     *       "author": "engine (c027e532e298)",
                      *       "folder": "Harbour",
                      *       "origin": "",
                      *       "version": 3,
@@ -21653,7 +21771,7 @@ export interface operations {
                      *       "comments": [
                      *         {
                      *           "id": "01a20000-0000-7000-8000-000000000006",
-                     *           "author": "engine (ace8dd7dbcdd)",
+                     *           "author": "engine (c027e532e298)",
                      *           "text": "Which plank?",
                      *           "created_at": "2026-11-22T19:40:00Z",
                      *           "resolved_at": null,
@@ -21739,7 +21857,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "id": "01a20000-0000-7000-8000-000000000006",
-                     *       "author": "engine (ace8dd7dbcdd)",
+                     *       "author": "engine (c027e532e298)",
                      *       "text": "Which plank?",
                      *       "created_at": "2026-11-22T19:40:00Z",
                      *       "resolved_at": null,
@@ -21811,7 +21929,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "id": "01a20000-0000-7000-8000-000000000006",
-                     *       "author": "engine (ace8dd7dbcdd)",
+                     *       "author": "engine (c027e532e298)",
                      *       "text": "Which plank?",
                      *       "created_at": "2026-11-22T19:40:00Z",
                      *       "resolved_at": null,
@@ -21902,11 +22020,11 @@ export interface operations {
                     /**
                      * @example {
                      *       "id": "01a20000-0000-7000-8000-000000000006",
-                     *       "author": "engine (ace8dd7dbcdd)",
+                     *       "author": "engine (c027e532e298)",
                      *       "text": "Which plank?",
                      *       "created_at": "2026-11-22T19:40:00Z",
                      *       "resolved_at": "2026-11-22T19:40:00Z",
-                     *       "resolved_by": "engine (ace8dd7dbcdd)"
+                     *       "resolved_by": "engine (c027e532e298)"
                      *     }
                      */
                     "application/json": components["schemas"]["Comment"];
@@ -23155,7 +23273,7 @@ export interface operations {
                      *           "count": 1,
                      *           "is_new": false,
                      *           "who": "",
-                     *           "reason": "bulk change undone by engine (ace8dd7dbcdd)"
+                     *           "reason": "bulk change undone by engine (c027e532e298)"
                      *         },
                      *         {
                      *           "at": "2026-11-22T19:40:00Z",
@@ -23171,7 +23289,7 @@ export interface operations {
                      *           "reason": "bulk change by anna: status Draft"
                      *         }
                      *       ],
-                     *       "next_cursor": "IjIwMjYtMTEtMjRUMDM6Mzg6MjguMTE0MTYxKzAwOjAwIg:1xVhMS:he0anncZJBWXtghzFVpt_nwANfnEKeNMnBjFYamT2_Q"
+                     *       "next_cursor": "IjIwMjYtMTEtMjRUMDc6MzE6MjAuMjM1ODgxKzAwOjAwIg:1xVkzq:RyNueIHvl3DxggXJZAaVR04JSUCOBu7okFi-Bnb4QvU"
                      *     }
                      */
                     "application/json": components["schemas"]["RecentChangePage"];
@@ -23264,10 +23382,10 @@ export interface operations {
                      * @example {
                      *       "facts": [
                      *         {
-                     *           "id": "01a20000-0000-7000-8000-000000000042",
-                     *           "src": "01a20000-0000-7000-8000-000000000043",
+                     *           "id": "01a20000-0000-7000-8000-000000000043",
+                     *           "src": "01a20000-0000-7000-8000-000000000044",
                      *           "relation": "LOCATED_IN",
-                     *           "dst": "01a20000-0000-7000-8000-000000000037",
+                     *           "dst": "01a20000-0000-7000-8000-000000000038",
                      *           "label": "",
                      *           "since": 411,
                      *           "until": null,
@@ -23286,10 +23404,10 @@ export interface operations {
                      *           "flag": ""
                      *         },
                      *         {
-                     *           "id": "01a20000-0000-7000-8000-000000000040",
-                     *           "src": "01a20000-0000-7000-8000-000000000043",
+                     *           "id": "01a20000-0000-7000-8000-000000000041",
+                     *           "src": "01a20000-0000-7000-8000-000000000044",
                      *           "relation": "LOCATED_IN",
-                     *           "dst": "01a20000-0000-7000-8000-000000000038",
+                     *           "dst": "01a20000-0000-7000-8000-000000000039",
                      *           "label": "",
                      *           "since": 410,
                      *           "until": null,
@@ -23399,37 +23517,37 @@ export interface operations {
                      * @example {
                      *       "nodes": [
                      *         {
-                     *           "id": "01a20000-0000-7000-8000-000000000037",
+                     *           "id": "01a20000-0000-7000-8000-000000000038",
                      *           "outcome": "created"
                      *         },
                      *         {
-                     *           "id": "01a20000-0000-7000-8000-000000000038",
+                     *           "id": "01a20000-0000-7000-8000-000000000039",
                      *           "outcome": "unchanged"
                      *         }
                      *       ],
                      *       "edges": [
                      *         {
-                     *           "id": "01a20000-0000-7000-8000-000000000039",
+                     *           "id": "01a20000-0000-7000-8000-000000000040",
                      *           "outcome": "created"
                      *         },
                      *         {
-                     *           "id": "01a20000-0000-7000-8000-000000000040",
+                     *           "id": "01a20000-0000-7000-8000-000000000041",
                      *           "outcome": "created"
                      *         }
                      *       ],
                      *       "conflicts": [
                      *         {
-                     *           "id": "01a20000-0000-7000-8000-000000000041",
+                     *           "id": "01a20000-0000-7000-8000-000000000042",
                      *           "rule": "one-place",
                      *           "says": "Nobody and nothing is in two places at one time.",
-                     *           "first": "01a20000-0000-7000-8000-000000000040",
-                     *           "second": "01a20000-0000-7000-8000-000000000042",
+                     *           "first": "01a20000-0000-7000-8000-000000000041",
+                     *           "second": "01a20000-0000-7000-8000-000000000043",
                      *           "ended": null,
                      *           "first_fact": {
-                     *             "id": "01a20000-0000-7000-8000-000000000040",
-                     *             "src": "01a20000-0000-7000-8000-000000000043",
+                     *             "id": "01a20000-0000-7000-8000-000000000041",
+                     *             "src": "01a20000-0000-7000-8000-000000000044",
                      *             "relation": "LOCATED_IN",
-                     *             "dst": "01a20000-0000-7000-8000-000000000038",
+                     *             "dst": "01a20000-0000-7000-8000-000000000039",
                      *             "label": "",
                      *             "since": 410,
                      *             "until": null,
@@ -23448,10 +23566,10 @@ export interface operations {
                      *             "flag": ""
                      *           },
                      *           "second_fact": {
-                     *             "id": "01a20000-0000-7000-8000-000000000042",
-                     *             "src": "01a20000-0000-7000-8000-000000000043",
+                     *             "id": "01a20000-0000-7000-8000-000000000043",
+                     *             "src": "01a20000-0000-7000-8000-000000000044",
                      *             "relation": "LOCATED_IN",
-                     *             "dst": "01a20000-0000-7000-8000-000000000037",
+                     *             "dst": "01a20000-0000-7000-8000-000000000038",
                      *             "label": "",
                      *             "since": 411,
                      *             "until": null,
@@ -23542,10 +23660,10 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "01a20000-0000-7000-8000-000000000039",
-                     *       "src": "01a20000-0000-7000-8000-000000000043",
+                     *       "id": "01a20000-0000-7000-8000-000000000040",
+                     *       "src": "01a20000-0000-7000-8000-000000000044",
                      *       "relation": "KNOWS",
-                     *       "dst": "01a20000-0000-7000-8000-000000000044",
+                     *       "dst": "01a20000-0000-7000-8000-000000000045",
                      *       "label": "",
                      *       "since": null,
                      *       "until": null,
@@ -23635,10 +23753,10 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "01a20000-0000-7000-8000-000000000039",
-                     *       "src": "01a20000-0000-7000-8000-000000000043",
+                     *       "id": "01a20000-0000-7000-8000-000000000040",
+                     *       "src": "01a20000-0000-7000-8000-000000000044",
                      *       "relation": "KNOWS",
-                     *       "dst": "01a20000-0000-7000-8000-000000000044",
+                     *       "dst": "01a20000-0000-7000-8000-000000000045",
                      *       "label": "",
                      *       "since": null,
                      *       "until": null,
@@ -23797,11 +23915,11 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "center": "01a20000-0000-7000-8000-000000000043",
+                     *       "center": "01a20000-0000-7000-8000-000000000044",
                      *       "depth": 1,
                      *       "nodes": [
                      *         {
-                     *           "id": "01a20000-0000-7000-8000-000000000043",
+                     *           "id": "01a20000-0000-7000-8000-000000000044",
                      *           "kind": "Character",
                      *           "slug": "bo-reed",
                      *           "name": "Bo Reed",
@@ -23810,7 +23928,7 @@ export interface operations {
                      *           "depth": 0
                      *         },
                      *         {
-                     *           "id": "01a20000-0000-7000-8000-000000000038",
+                     *           "id": "01a20000-0000-7000-8000-000000000039",
                      *           "kind": "Location",
                      *           "slug": "the-pier",
                      *           "name": "The Pier",
@@ -23821,10 +23939,10 @@ export interface operations {
                      *       ],
                      *       "edges": [
                      *         {
-                     *           "id": "01a20000-0000-7000-8000-000000000039",
-                     *           "src": "01a20000-0000-7000-8000-000000000043",
+                     *           "id": "01a20000-0000-7000-8000-000000000040",
+                     *           "src": "01a20000-0000-7000-8000-000000000044",
                      *           "relation": "KNOWS",
-                     *           "dst": "01a20000-0000-7000-8000-000000000044",
+                     *           "dst": "01a20000-0000-7000-8000-000000000045",
                      *           "label": "",
                      *           "since": null,
                      *           "until": null,
@@ -23838,10 +23956,10 @@ export interface operations {
                      *           "believed_until": null
                      *         },
                      *         {
-                     *           "id": "01a20000-0000-7000-8000-000000000040",
-                     *           "src": "01a20000-0000-7000-8000-000000000043",
+                     *           "id": "01a20000-0000-7000-8000-000000000041",
+                     *           "src": "01a20000-0000-7000-8000-000000000044",
                      *           "relation": "LOCATED_IN",
-                     *           "dst": "01a20000-0000-7000-8000-000000000038",
+                     *           "dst": "01a20000-0000-7000-8000-000000000039",
                      *           "label": "",
                      *           "since": 410,
                      *           "until": null,
@@ -23940,7 +24058,7 @@ export interface operations {
                      * @example {
                      *       "nodes": [
                      *         {
-                     *           "id": "01a20000-0000-7000-8000-000000000044",
+                     *           "id": "01a20000-0000-7000-8000-000000000045",
                      *           "kind": "Character",
                      *           "slug": "ada-crane",
                      *           "name": "Ada Crane",
@@ -23949,7 +24067,7 @@ export interface operations {
                      *           "depth": 0
                      *         },
                      *         {
-                     *           "id": "01a20000-0000-7000-8000-000000000038",
+                     *           "id": "01a20000-0000-7000-8000-000000000039",
                      *           "kind": "Location",
                      *           "slug": "the-pier",
                      *           "name": "The Pier",
@@ -23960,10 +24078,10 @@ export interface operations {
                      *       ],
                      *       "edges": [
                      *         {
-                     *           "id": "01a20000-0000-7000-8000-000000000045",
-                     *           "src": "01a20000-0000-7000-8000-000000000044",
+                     *           "id": "01a20000-0000-7000-8000-000000000046",
+                     *           "src": "01a20000-0000-7000-8000-000000000045",
                      *           "relation": "RELATES_TO",
-                     *           "dst": "01a20000-0000-7000-8000-000000000038",
+                     *           "dst": "01a20000-0000-7000-8000-000000000039",
                      *           "label": "lives in",
                      *           "since": null,
                      *           "until": null,
@@ -24062,17 +24180,17 @@ export interface operations {
                      * @example {
                      *       "contradictions": [
                      *         {
-                     *           "id": "01a20000-0000-7000-8000-000000000041",
+                     *           "id": "01a20000-0000-7000-8000-000000000042",
                      *           "rule": "one-place",
                      *           "says": "Nobody and nothing is in two places at one time.",
-                     *           "first": "01a20000-0000-7000-8000-000000000040",
-                     *           "second": "01a20000-0000-7000-8000-000000000042",
+                     *           "first": "01a20000-0000-7000-8000-000000000041",
+                     *           "second": "01a20000-0000-7000-8000-000000000043",
                      *           "ended": null,
                      *           "first_fact": {
-                     *             "id": "01a20000-0000-7000-8000-000000000040",
-                     *             "src": "01a20000-0000-7000-8000-000000000043",
+                     *             "id": "01a20000-0000-7000-8000-000000000041",
+                     *             "src": "01a20000-0000-7000-8000-000000000044",
                      *             "relation": "LOCATED_IN",
-                     *             "dst": "01a20000-0000-7000-8000-000000000038",
+                     *             "dst": "01a20000-0000-7000-8000-000000000039",
                      *             "label": "",
                      *             "since": 410,
                      *             "until": null,
@@ -24091,10 +24209,10 @@ export interface operations {
                      *             "flag": ""
                      *           },
                      *           "second_fact": {
-                     *             "id": "01a20000-0000-7000-8000-000000000042",
-                     *             "src": "01a20000-0000-7000-8000-000000000043",
+                     *             "id": "01a20000-0000-7000-8000-000000000043",
+                     *             "src": "01a20000-0000-7000-8000-000000000044",
                      *             "relation": "LOCATED_IN",
-                     *             "dst": "01a20000-0000-7000-8000-000000000037",
+                     *             "dst": "01a20000-0000-7000-8000-000000000038",
                      *             "label": "",
                      *             "since": 411,
                      *             "until": null,
@@ -24196,17 +24314,17 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "01a20000-0000-7000-8000-000000000041",
+                     *       "id": "01a20000-0000-7000-8000-000000000042",
                      *       "rule": "one-place",
                      *       "says": "Nobody and nothing is in two places at one time.",
-                     *       "first": "01a20000-0000-7000-8000-000000000040",
-                     *       "second": "01a20000-0000-7000-8000-000000000042",
+                     *       "first": "01a20000-0000-7000-8000-000000000041",
+                     *       "second": "01a20000-0000-7000-8000-000000000043",
                      *       "ended": null,
                      *       "first_fact": {
-                     *         "id": "01a20000-0000-7000-8000-000000000040",
-                     *         "src": "01a20000-0000-7000-8000-000000000043",
+                     *         "id": "01a20000-0000-7000-8000-000000000041",
+                     *         "src": "01a20000-0000-7000-8000-000000000044",
                      *         "relation": "LOCATED_IN",
-                     *         "dst": "01a20000-0000-7000-8000-000000000038",
+                     *         "dst": "01a20000-0000-7000-8000-000000000039",
                      *         "label": "",
                      *         "since": 410,
                      *         "until": null,
@@ -24225,10 +24343,10 @@ export interface operations {
                      *         "flag": ""
                      *       },
                      *       "second_fact": {
-                     *         "id": "01a20000-0000-7000-8000-000000000042",
-                     *         "src": "01a20000-0000-7000-8000-000000000043",
+                     *         "id": "01a20000-0000-7000-8000-000000000043",
+                     *         "src": "01a20000-0000-7000-8000-000000000044",
                      *         "relation": "LOCATED_IN",
-                     *         "dst": "01a20000-0000-7000-8000-000000000037",
+                     *         "dst": "01a20000-0000-7000-8000-000000000038",
                      *         "label": "",
                      *         "since": 411,
                      *         "until": null,
@@ -24401,17 +24519,17 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "01a20000-0000-7000-8000-000000000041",
+                     *       "id": "01a20000-0000-7000-8000-000000000042",
                      *       "rule": "one-place",
                      *       "says": "Nobody and nothing is in two places at one time.",
-                     *       "first": "01a20000-0000-7000-8000-000000000046",
-                     *       "second": "01a20000-0000-7000-8000-000000000042",
+                     *       "first": "01a20000-0000-7000-8000-000000000047",
+                     *       "second": "01a20000-0000-7000-8000-000000000043",
                      *       "ended": null,
                      *       "first_fact": {
-                     *         "id": "01a20000-0000-7000-8000-000000000046",
-                     *         "src": "01a20000-0000-7000-8000-000000000043",
+                     *         "id": "01a20000-0000-7000-8000-000000000047",
+                     *         "src": "01a20000-0000-7000-8000-000000000044",
                      *         "relation": "LOCATED_IN",
-                     *         "dst": "01a20000-0000-7000-8000-000000000038",
+                     *         "dst": "01a20000-0000-7000-8000-000000000039",
                      *         "label": "",
                      *         "since": 410,
                      *         "until": null,
@@ -24430,10 +24548,10 @@ export interface operations {
                      *         "flag": ""
                      *       },
                      *       "second_fact": {
-                     *         "id": "01a20000-0000-7000-8000-000000000042",
-                     *         "src": "01a20000-0000-7000-8000-000000000043",
+                     *         "id": "01a20000-0000-7000-8000-000000000043",
+                     *         "src": "01a20000-0000-7000-8000-000000000044",
                      *         "relation": "LOCATED_IN",
-                     *         "dst": "01a20000-0000-7000-8000-000000000037",
+                     *         "dst": "01a20000-0000-7000-8000-000000000038",
                      *         "label": "",
                      *         "since": 411,
                      *         "until": null,
@@ -25671,7 +25789,7 @@ export interface operations {
                      *           "state": "done",
                      *           "progress": 100,
                      *           "failure": "",
-                     *           "size": 28402,
+                     *           "size": 28778,
                      *           "created_at": "2026-11-22T19:40:00Z",
                      *           "finished_at": "2026-11-22T19:40:00Z"
                      *         }
@@ -25846,7 +25964,7 @@ export interface operations {
                      *       "state": "done",
                      *       "progress": 100,
                      *       "failure": "",
-                     *       "size": 28402,
+                     *       "size": 28778,
                      *       "created_at": "2026-11-22T19:40:00Z",
                      *       "finished_at": "2026-11-22T19:40:00Z"
                      *     }
@@ -26136,13 +26254,13 @@ export interface operations {
                      *           "audience": "gm",
                      *           "key_id": "01a20000-0000-7000-8000-000000000001",
                      *           "key_name": "engine",
-                     *           "request_id": "01a20ba240a174c08c222eb313096521",
+                     *           "request_id": "01a20c77a505777f9f5f39728069718e",
                      *           "asked": {},
                      *           "returned": [],
                      *           "degraded": [],
                      *           "status": 201,
                      *           "code": "",
-                     *           "milliseconds": 34.827
+                     *           "milliseconds": 70.056
                      *         }
                      *       ],
                      *       "next_cursor": null
@@ -26227,13 +26345,13 @@ export interface operations {
                      *       "audience": "gm",
                      *       "key_id": "01a20000-0000-7000-8000-000000000001",
                      *       "key_name": "engine",
-                     *       "request_id": "01a20ba240a174c08c222eb313096521",
+                     *       "request_id": "01a20c77a505777f9f5f39728069718e",
                      *       "asked": {},
                      *       "returned": [],
                      *       "degraded": [],
                      *       "status": 201,
                      *       "code": "",
-                     *       "milliseconds": 34.827
+                     *       "milliseconds": 70.056
                      *     }
                      */
                     "application/json": components["schemas"]["AuditedCall"];
@@ -27125,7 +27243,7 @@ export interface operations {
                      *       "method": "rules",
                      *       "visibility": "gm",
                      *       "contradicts": [],
-                     *       "decided_by": "engine (ace8dd7dbcdd)",
+                     *       "decided_by": "engine (c027e532e298)",
                      *       "decided_at": "2026-11-22T19:40:00Z",
                      *       "created_at": "2026-11-22T19:40:00Z"
                      *     }
@@ -27293,7 +27411,7 @@ export interface operations {
                      * @example {
                      *       "episodes": [
                      *         {
-                     *           "id": "01a20000-0000-7000-8000-000000000034",
+                     *           "id": "01a20000-0000-7000-8000-000000000035",
                      *           "kind": "episode",
                      *           "title": "ep-market",
                      *           "text": "The Gulls argued at the Eel Market.",
@@ -27333,7 +27451,7 @@ export interface operations {
                      *           }
                      *         },
                      *         {
-                     *           "id": "01a20000-0000-7000-8000-000000000035",
+                     *           "id": "01a20000-0000-7000-8000-000000000036",
                      *           "kind": "episode",
                      *           "title": "The pier at dusk",
                      *           "text": "The Gulls pulled Ada Crane out of the water.",
@@ -27653,7 +27771,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "01a20000-0000-7000-8000-000000000035",
+                     *       "id": "01a20000-0000-7000-8000-000000000036",
                      *       "kind": "episode",
                      *       "title": "The pier at dusk",
                      *       "text": "The Gulls pulled Ada Crane out of the water.",
@@ -29427,9 +29545,9 @@ export interface operations {
                      * @example {
                      *       "notes": [
                      *         {
-                     *           "id": "01a20000-0000-7000-8000-000000000032",
+                     *           "id": "01a20000-0000-7000-8000-000000000033",
                      *           "text": "Ada lost a boot.",
-                     *           "author": "engine (ace8dd7dbcdd)",
+                     *           "author": "engine (c027e532e298)",
                      *           "party_id": "gulls",
                      *           "session_id": "session-1",
                      *           "used": false,
@@ -29513,9 +29631,9 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "01a20000-0000-7000-8000-000000000032",
+                     *       "id": "01a20000-0000-7000-8000-000000000033",
                      *       "text": "Ada lost a boot.",
-                     *       "author": "engine (ace8dd7dbcdd)",
+                     *       "author": "engine (c027e532e298)",
                      *       "party_id": "gulls",
                      *       "session_id": "session-1",
                      *       "used": false,
@@ -29584,9 +29702,9 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "01a20000-0000-7000-8000-000000000032",
+                     *       "id": "01a20000-0000-7000-8000-000000000033",
                      *       "text": "Ada lost a boot.",
-                     *       "author": "engine (ace8dd7dbcdd)",
+                     *       "author": "engine (c027e532e298)",
                      *       "party_id": "gulls",
                      *       "session_id": "session-1",
                      *       "used": false,
@@ -29734,7 +29852,7 @@ export interface operations {
                      * @example {
                      *       "loose_ends": [
                      *         {
-                     *           "id": "01a20000-0000-7000-8000-000000000033",
+                     *           "id": "01a20000-0000-7000-8000-000000000034",
                      *           "text": "Who cut the mooring rope?",
                      *           "party_id": "gulls",
                      *           "summary_id": "ep-landing",
@@ -29817,12 +29935,12 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "01a20000-0000-7000-8000-000000000033",
+                     *       "id": "01a20000-0000-7000-8000-000000000034",
                      *       "text": "Who cut the mooring rope?",
                      *       "party_id": "gulls",
                      *       "summary_id": "ep-landing",
                      *       "closed_at": "2026-11-22T19:40:00Z",
-                     *       "closed_by": "engine (ace8dd7dbcdd)",
+                     *       "closed_by": "engine (c027e532e298)",
                      *       "created_at": "2026-11-22T19:40:00Z"
                      *     }
                      */
@@ -29887,7 +30005,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "01a20000-0000-7000-8000-000000000033",
+                     *       "id": "01a20000-0000-7000-8000-000000000034",
                      *       "text": "Who cut the mooring rope?",
                      *       "party_id": "gulls",
                      *       "summary_id": "ep-landing",
@@ -30682,14 +30800,14 @@ export interface operations {
                      * @example {
                      *       "versions": [
                      *         {
-                     *           "version_id": 4,
+                     *           "version_id": 109,
                      *           "version": 2,
                      *           "saved_at": "2026-11-22T19:40:00Z",
                      *           "by": "",
                      *           "reason": ""
                      *         },
                      *         {
-                     *           "version_id": 2,
+                     *           "version_id": 107,
                      *           "version": 1,
                      *           "saved_at": "2026-11-22T19:40:00Z",
                      *           "by": "",
@@ -30852,7 +30970,7 @@ export interface operations {
                      * @example {
                      *       "changes": [
                      *         {
-                     *           "change": 1,
+                     *           "change": 381,
                      *           "party_id": "gulls",
                      *           "summary_id": "ep-landing",
                      *           "delta": 12,
@@ -30948,14 +31066,14 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "change": 4,
+                     *       "change": 384,
                      *       "party_id": "gulls",
                      *       "summary_id": null,
                      *       "delta": 3,
                      *       "axis": "trust",
                      *       "reason": "They paid at once.",
                      *       "state": "counts",
-                     *       "made_by": "engine (ace8dd7dbcdd)",
+                     *       "made_by": "engine (c027e532e298)",
                      *       "caused_by": null,
                      *       "caused_as": "",
                      *       "in_world_at": 412,
@@ -31025,7 +31143,7 @@ export interface operations {
                      * @example {
                      *       "changes": [
                      *         {
-                     *           "change": 2,
+                     *           "change": 382,
                      *           "party_id": "gulls",
                      *           "summary_id": "ep-market",
                      *           "delta": -60,
@@ -31119,7 +31237,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "change": 2,
+                     *       "change": 382,
                      *       "party_id": "gulls",
                      *       "summary_id": "ep-market",
                      *       "delta": -60,
@@ -31362,25 +31480,25 @@ export interface operations {
                      *           "label": "warm",
                      *           "changes": [
                      *             {
-                     *               "change": 4,
+                     *               "change": 208,
                      *               "delta": 10,
                      *               "reason": "They paid the guild's dues.",
                      *               "state": "counts",
                      *               "summary_id": null,
                      *               "caused_by": null,
                      *               "caused_as": "",
-                     *               "made_by": "engine (ace8dd7dbcdd)",
+                     *               "made_by": "engine (c027e532e298)",
                      *               "in_world_at": 412,
                      *               "in_world_label": "12 Rainmonth",
                      *               "happened_at": "2026-11-22T19:40:00Z"
                      *             },
                      *             {
-                     *               "change": 3,
+                     *               "change": 207,
                      *               "delta": 6,
                      *               "reason": "Ada Crane is part of Pilots' Guild: They saved her life.",
                      *               "state": "counts",
                      *               "summary_id": "ep-landing",
-                     *               "caused_by": 1,
+                     *               "caused_by": 381,
                      *               "caused_as": "member",
                      *               "made_by": "",
                      *               "in_world_at": 412,
@@ -31444,7 +31562,7 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "faction": "01a20000-0000-7000-8000-000000000047",
+                 *       "faction": "01a20000-0000-7000-8000-000000000048",
                  *       "party_id": "gulls",
                  *       "delta": 10,
                  *       "reason": "They paid the guild's dues."
@@ -31474,25 +31592,25 @@ export interface operations {
                      *       "label": "warm",
                      *       "changes": [
                      *         {
-                     *           "change": 4,
+                     *           "change": 208,
                      *           "delta": 10,
                      *           "reason": "They paid the guild's dues.",
                      *           "state": "counts",
                      *           "summary_id": null,
                      *           "caused_by": null,
                      *           "caused_as": "",
-                     *           "made_by": "engine (ace8dd7dbcdd)",
+                     *           "made_by": "engine (c027e532e298)",
                      *           "in_world_at": 412,
                      *           "in_world_label": "12 Rainmonth",
                      *           "happened_at": "2026-11-22T19:40:00Z"
                      *         },
                      *         {
-                     *           "change": 3,
+                     *           "change": 207,
                      *           "delta": 6,
                      *           "reason": "Ada Crane is part of Pilots' Guild: They saved her life.",
                      *           "state": "counts",
                      *           "summary_id": "ep-landing",
-                     *           "caused_by": 1,
+                     *           "caused_by": 381,
                      *           "caused_as": "member",
                      *           "made_by": "",
                      *           "in_world_at": 412,
@@ -31573,14 +31691,14 @@ export interface operations {
                      *           "label": "warm",
                      *           "changes": [
                      *             {
-                     *               "change": 1,
+                     *               "change": 205,
                      *               "delta": 15,
                      *               "reason": "He taught her the currents.",
                      *               "state": "counts",
                      *               "summary_id": null,
                      *               "caused_by": null,
                      *               "caused_as": "",
-                     *               "made_by": "engine (ace8dd7dbcdd)",
+                     *               "made_by": "engine (c027e532e298)",
                      *               "in_world_at": null,
                      *               "in_world_label": "",
                      *               "happened_at": "2026-11-22T19:40:00Z"
@@ -31674,14 +31792,14 @@ export interface operations {
                      *       "label": "warm",
                      *       "changes": [
                      *         {
-                     *           "change": 1,
+                     *           "change": 205,
                      *           "delta": 15,
                      *           "reason": "He taught her the currents.",
                      *           "state": "counts",
                      *           "summary_id": null,
                      *           "caused_by": null,
                      *           "caused_as": "",
-                     *           "made_by": "engine (ace8dd7dbcdd)",
+                     *           "made_by": "engine (c027e532e298)",
                      *           "in_world_at": null,
                      *           "in_world_label": "",
                      *           "happened_at": "2026-11-22T19:40:00Z"
@@ -31755,20 +31873,260 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "change": 1,
+                     *       "change": 205,
                      *       "delta": 15,
                      *       "reason": "He taught her the currents.",
                      *       "state": "reversal",
                      *       "summary_id": null,
                      *       "caused_by": null,
                      *       "caused_as": "",
-                     *       "made_by": "engine (ace8dd7dbcdd)",
+                     *       "made_by": "engine (c027e532e298)",
                      *       "in_world_at": null,
                      *       "in_world_label": "",
                      *       "happened_at": "2026-11-22T19:40:00Z"
                      *     }
                      */
                     "application/json": components["schemas"]["OpinionChange"];
+                };
+            };
+            400: components["responses"]["BadRequestTools"];
+            401: components["responses"]["UnauthorizedTools"];
+            403: components["responses"]["ForbiddenInstallation"];
+            404: components["responses"]["NotFoundTools"];
+            409: components["responses"]["ConflictTools"];
+            412: components["responses"]["PreconditionFailedInstallation"];
+            413: components["responses"]["RequestEntityTooLargeTools"];
+            422: components["responses"]["UnprocessableEntityEpisodes"];
+            429: components["responses"]["TooManyRequestsTools"];
+            503: components["responses"]["ServiceUnavailableInstallation"];
+        };
+    };
+    npc_merge: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Your own id for this request (1 to 64 of A-Z a-z 0-9 . _ : -), else it gets a new one.
+                 * @example turn-412
+                 */
+                "X-Request-ID"?: components["parameters"]["X-Request-ID"];
+                /**
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @example salt-coast
+                 */
+                "X-World"?: components["parameters"]["X-World"];
+                /**
+                 * @description Any text of yours, one for each write: the same again replays the first answer for a day instead of writing twice. With another body it is 422.
+                 * @example turn-412-write-1
+                 */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+                /**
+                 * @description The `ETag` last read: 412 when the row has changed since.
+                 * @example "3"
+                 */
+                "If-Match"?: components["parameters"]["If-Match"];
+            };
+            path: {
+                /** @description How the row is called: its slug or id; where names are unique, its name. */
+                ref: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "other": "old-tam",
+                 *       "reason": "Old Tam is Bo Reed."
+                 *     }
+                 */
+                "application/json": components["schemas"]["NPCMergeCreate"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "01a20000-0000-7000-8000-000000000031",
+                     *       "npc_id": "bo-reed",
+                     *       "merged_id": "old-tam",
+                     *       "reason": "Old Tam is Bo Reed.",
+                     *       "made_by": "engine (c027e532e298)",
+                     *       "merged_at": "2026-11-22T19:40:00Z",
+                     *       "undone_by": "",
+                     *       "undone_at": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["NPCMerge"];
+                };
+            };
+            400: components["responses"]["BadRequestTools"];
+            401: components["responses"]["UnauthorizedTools"];
+            403: components["responses"]["ForbiddenInstallation"];
+            404: components["responses"]["NotFoundTools"];
+            409: components["responses"]["ConflictTools"];
+            412: components["responses"]["PreconditionFailedInstallation"];
+            413: components["responses"]["RequestEntityTooLargeTools"];
+            422: components["responses"]["UnprocessableEntityEpisodes"];
+            429: components["responses"]["TooManyRequestsTools"];
+            503: components["responses"]["ServiceUnavailableInstallation"];
+        };
+    };
+    npc_merge_list: {
+        parameters: {
+            query?: {
+                /** @description Rows in a page. */
+                limit?: number;
+                /** @description `next_cursor` of the page before; empty: from the top. */
+                cursor?: string | null;
+                /** @description `-` sorts downwards: the newest or last first. */
+                sort?: "created" | "-created" | "updated" | "-updated" | "name" | "-name";
+                /** @description Rows created or changed since then (RFC 3339). */
+                since?: string | null;
+                /**
+                 * @description Answer with these fields alone, separated by commas; of a page, fields of its rows. Others are missing then, even required ones. An unknown one is 422, which names those that there are.
+                 * @example id,updated_at
+                 */
+                fields?: components["parameters"]["Fields"];
+            };
+            header?: {
+                /**
+                 * @description Your own id for this request (1 to 64 of A-Z a-z 0-9 . _ : -), else it gets a new one.
+                 * @example turn-412
+                 */
+                "X-Request-ID"?: components["parameters"]["X-Request-ID"];
+                /**
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @example salt-coast
+                 */
+                "X-World"?: components["parameters"]["X-World"];
+                /**
+                 * @description The `ETag` last read: 304 without a body when nothing changed.
+                 * @example "3"
+                 */
+                "If-None-Match"?: components["parameters"]["If-None-Match"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    ETag: components["headers"]["ETag"];
+                    Link: components["headers"]["Link"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "merges": [
+                     *         {
+                     *           "id": "01a20000-0000-7000-8000-000000000031",
+                     *           "npc_id": "bo-reed",
+                     *           "merged_id": "old-tam",
+                     *           "reason": "Old Tam is Bo Reed.",
+                     *           "made_by": "engine (c027e532e298)",
+                     *           "merged_at": "2026-11-22T19:40:00Z",
+                     *           "undone_by": "",
+                     *           "undone_at": null
+                     *         }
+                     *       ],
+                     *       "next_cursor": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["NPCMergePage"];
+                };
+            };
+            /** @description Nothing changed since. */
+            304: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequestTools"];
+            401: components["responses"]["UnauthorizedTools"];
+            403: components["responses"]["ForbiddenInstallation"];
+            404: components["responses"]["NotFoundTools"];
+            413: components["responses"]["RequestEntityTooLargeTools"];
+            422: components["responses"]["UnprocessableEntityEpisodes"];
+            429: components["responses"]["TooManyRequestsTools"];
+            503: components["responses"]["ServiceUnavailableInstallation"];
+        };
+    };
+    npc_merge_undo: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Your own id for this request (1 to 64 of A-Z a-z 0-9 . _ : -), else it gets a new one.
+                 * @example turn-412
+                 */
+                "X-Request-ID"?: components["parameters"]["X-Request-ID"];
+                /**
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @example salt-coast
+                 */
+                "X-World"?: components["parameters"]["X-World"];
+                /**
+                 * @description Any text of yours, one for each write: the same again replays the first answer for a day instead of writing twice. With another body it is 422.
+                 * @example turn-412-write-1
+                 */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+            };
+            path: {
+                /** @description Id of the merge. */
+                merge_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "01a20000-0000-7000-8000-000000000031",
+                     *       "npc_id": "bo-reed",
+                     *       "merged_id": "old-tam",
+                     *       "reason": "Old Tam is Bo Reed.",
+                     *       "made_by": "engine (c027e532e298)",
+                     *       "merged_at": "2026-11-22T19:40:00Z",
+                     *       "undone_by": "engine (c027e532e298)",
+                     *       "undone_at": "2026-11-22T19:40:00Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["NPCMerge"];
                 };
             };
             400: components["responses"]["BadRequestTools"];
@@ -31842,7 +32200,7 @@ export interface operations {
                      * @example {
                      *       "cards": [
                      *         {
-                     *           "id": "01a20000-0000-7000-8000-000000000036",
+                     *           "id": "01a20000-0000-7000-8000-000000000037",
                      *           "kind": "art",
                      *           "title": "ink",
                      *           "image_id": "pier-1",
@@ -31963,7 +32321,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "01a20000-0000-7000-8000-000000000036",
+                     *       "id": "01a20000-0000-7000-8000-000000000037",
                      *       "image_id": "pier-1",
                      *       "outcome": "created",
                      *       "version": 1,
@@ -32116,7 +32474,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "01a20000-0000-7000-8000-000000000036",
+                     *       "id": "01a20000-0000-7000-8000-000000000037",
                      *       "kind": "art",
                      *       "title": "ink",
                      *       "image_id": "pier-1",
@@ -32281,7 +32639,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "01a20000-0000-7000-8000-000000000036",
+                     *       "id": "01a20000-0000-7000-8000-000000000037",
                      *       "kind": "art",
                      *       "title": "ink",
                      *       "image_id": "pier-1",
@@ -33507,7 +33865,7 @@ export interface operations {
                      * @example {
                      *       "memories": [
                      *         {
-                     *           "id": "01a20000-0000-7000-8000-000000000052",
+                     *           "id": "01a20000-0000-7000-8000-000000000053",
                      *           "text": "Bo owns a cutter.",
                      *           "context": "",
                      *           "bucket": "fact",
@@ -33519,11 +33877,11 @@ export interface operations {
                      *           "speaker": "",
                      *           "event_at": null,
                      *           "expires_at": null,
-                     *           "timestamp_ms": 1795491523640,
+                     *           "timestamp_ms": 1795505525509,
                      *           "created_at": "2026-11-22T19:40:00Z"
                      *         },
                      *         {
-                     *           "id": "01a20000-0000-7000-8000-000000000051",
+                     *           "id": "01a20000-0000-7000-8000-000000000052",
                      *           "text": "Ana is afraid of eels.",
                      *           "context": "",
                      *           "bucket": "fact",
@@ -33535,7 +33893,7 @@ export interface operations {
                      *           "speaker": "",
                      *           "event_at": null,
                      *           "expires_at": null,
-                     *           "timestamp_ms": 1795491523639,
+                     *           "timestamp_ms": 1795505525508,
                      *           "created_at": "2026-11-22T19:40:00Z"
                      *         }
                      *       ],
@@ -33626,15 +33984,15 @@ export interface operations {
                     /**
                      * @example {
                      *       "ids": [
-                     *         "01a20000-0000-7000-8000-000000000051",
-                     *         "01a20000-0000-7000-8000-000000000052"
+                     *         "01a20000-0000-7000-8000-000000000052",
+                     *         "01a20000-0000-7000-8000-000000000053"
                      *       ],
                      *       "superseded": [],
                      *       "confirmed": [],
                      *       "formerly": [],
                      *       "observations": [
-                     *         "01a20000-0000-7000-8000-000000000053",
-                     *         "01a20000-0000-7000-8000-000000000054"
+                     *         "01a20000-0000-7000-8000-000000000054",
+                     *         "01a20000-0000-7000-8000-000000000055"
                      *       ],
                      *       "state": "active",
                      *       "core_version": null,
@@ -33711,33 +34069,33 @@ export interface operations {
                      * @example {
                      *       "hits": [
                      *         {
-                     *           "id": "01a20000-0000-7000-8000-000000000051",
+                     *           "id": "01a20000-0000-7000-8000-000000000052",
                      *           "text": "Ana is afraid of eels.",
                      *           "bucket": "fact",
                      *           "score": 0.527,
+                     *           "formerly": false,
+                     *           "now": null,
                      *           "relevance": 0.77,
                      *           "match": "keyword",
                      *           "context": "",
-                     *           "recorded_ms": 1795491523639,
+                     *           "recorded_ms": 1795505525508,
                      *           "event_at": null,
-                     *           "formerly": false,
-                     *           "now": null,
                      *           "sources": [
                      *             "Ana is afraid of eels."
                      *           ]
                      *         },
                      *         {
-                     *           "id": "01a20000-0000-7000-8000-000000000052",
+                     *           "id": "01a20000-0000-7000-8000-000000000053",
                      *           "text": "Bo owns a cutter.",
                      *           "bucket": "fact",
                      *           "score": 0,
+                     *           "formerly": false,
+                     *           "now": null,
                      *           "relevance": 0,
                      *           "match": "vector",
                      *           "context": "",
-                     *           "recorded_ms": 1795491523640,
+                     *           "recorded_ms": 1795505525509,
                      *           "event_at": null,
-                     *           "formerly": false,
-                     *           "now": null,
                      *           "sources": [
                      *             "Bo owns a cutter."
                      *           ]
@@ -33815,7 +34173,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "01a20000-0000-7000-8000-000000000069",
+                     *       "id": "01a20000-0000-7000-8000-000000000070",
                      *       "scope": "subject",
                      *       "counts": {
                      *         "cached vectors": 2,
@@ -34070,11 +34428,11 @@ export interface operations {
                      * @example {
                      *       "memories": [
                      *         {
-                     *           "id": "01a20000-0000-7000-8000-000000000060",
+                     *           "id": "01a20000-0000-7000-8000-000000000061",
                      *           "text": "The tide turns at noon.",
                      *           "context": "",
-                     *           "bucket": "fact",
-                     *           "importance": 0.5,
+                     *           "bucket": "episodic",
+                     *           "importance": 0.45,
                      *           "state": "pending",
                      *           "made_by": "rules",
                      *           "source": "",
@@ -34082,11 +34440,11 @@ export interface operations {
                      *           "speaker": "",
                      *           "event_at": null,
                      *           "expires_at": null,
-                     *           "timestamp_ms": 1795491529554,
+                     *           "timestamp_ms": 1795505533495,
                      *           "created_at": "2026-11-22T19:40:00Z"
                      *         },
                      *         {
-                     *           "id": "01a20000-0000-7000-8000-000000000061",
+                     *           "id": "01a20000-0000-7000-8000-000000000062",
                      *           "text": "The lamp is oil.",
                      *           "context": "",
                      *           "bucket": "fact",
@@ -34098,7 +34456,7 @@ export interface operations {
                      *           "speaker": "",
                      *           "event_at": null,
                      *           "expires_at": null,
-                     *           "timestamp_ms": 1795491529555,
+                     *           "timestamp_ms": 1795505533496,
                      *           "created_at": "2026-11-22T19:40:00Z"
                      *         }
                      *       ],
@@ -34183,11 +34541,11 @@ export interface operations {
                     /**
                      * @example {
                      *       "memory": {
-                     *         "id": "01a20000-0000-7000-8000-000000000060",
+                     *         "id": "01a20000-0000-7000-8000-000000000061",
                      *         "text": "The tide turns at noon.",
                      *         "context": "",
-                     *         "bucket": "fact",
-                     *         "importance": 0.5,
+                     *         "bucket": "episodic",
+                     *         "importance": 0.45,
                      *         "state": "pending",
                      *         "made_by": "rules",
                      *         "source": "",
@@ -34195,12 +34553,12 @@ export interface operations {
                      *         "speaker": "",
                      *         "event_at": null,
                      *         "expires_at": null,
-                     *         "timestamp_ms": 1795491529554,
+                     *         "timestamp_ms": 1795505533495,
                      *         "created_at": "2026-11-22T19:40:00Z"
                      *       },
                      *       "observations": [
                      *         {
-                     *           "id": "01a20000-0000-7000-8000-000000000062",
+                     *           "id": "01a20000-0000-7000-8000-000000000063",
                      *           "text": "The tide turns at noon.",
                      *           "source": "",
                      *           "speaker": "",
@@ -34269,7 +34627,7 @@ export interface operations {
                 /**
                  * @example {
                  *       "ids": [
-                 *         "01a20000-0000-7000-8000-000000000060"
+                 *         "01a20000-0000-7000-8000-000000000061"
                  *       ],
                  *       "decision": "approve"
                  *     }
@@ -34292,7 +34650,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "done": [
-                     *         "01a20000-0000-7000-8000-000000000060"
+                     *         "01a20000-0000-7000-8000-000000000061"
                      *       ],
                      *       "failed": {}
                      *     }
@@ -34372,7 +34730,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "01a20000-0000-7000-8000-000000000063",
+                     *       "id": "01a20000-0000-7000-8000-000000000064",
                      *       "text": "The lamp burns fish oil.",
                      *       "context": "",
                      *       "bucket": "fact",
@@ -34384,7 +34742,7 @@ export interface operations {
                      *       "speaker": "",
                      *       "event_at": null,
                      *       "expires_at": null,
-                     *       "timestamp_ms": 1795491530129,
+                     *       "timestamp_ms": 1795505534103,
                      *       "created_at": "2026-11-22T19:40:00Z"
                      *     }
                      */
@@ -34467,7 +34825,7 @@ export interface operations {
                     /**
                      * @example [
                      *       {
-                     *         "id": "01a20000-0000-7000-8000-000000000064",
+                     *         "id": "01a20000-0000-7000-8000-000000000065",
                      *         "text": "Tam sleeps badly.",
                      *         "context": "",
                      *         "bucket": "fact",
@@ -34479,11 +34837,11 @@ export interface operations {
                      *         "speaker": "",
                      *         "event_at": null,
                      *         "expires_at": null,
-                     *         "timestamp_ms": 1795491530443,
+                     *         "timestamp_ms": 1795505534479,
                      *         "created_at": "2026-11-22T19:40:00Z"
                      *       },
                      *       {
-                     *         "id": "01a20000-0000-7000-8000-000000000065",
+                     *         "id": "01a20000-0000-7000-8000-000000000066",
                      *         "text": "Tam snores.",
                      *         "context": "",
                      *         "bucket": "fact",
@@ -34495,7 +34853,7 @@ export interface operations {
                      *         "speaker": "",
                      *         "event_at": null,
                      *         "expires_at": null,
-                     *         "timestamp_ms": 1795491530444,
+                     *         "timestamp_ms": 1795505534480,
                      *         "created_at": "2026-11-22T19:40:00Z"
                      *       }
                      *     ]
@@ -34548,8 +34906,8 @@ export interface operations {
                 /**
                  * @example {
                  *       "ids": [
-                 *         "01a20000-0000-7000-8000-000000000051",
-                 *         "01a20000-0000-7000-8000-000000000056"
+                 *         "01a20000-0000-7000-8000-000000000052",
+                 *         "01a20000-0000-7000-8000-000000000057"
                  *       ],
                  *       "text": "Ana is afraid of eels; Bo owns the cutter Tern."
                  *     }
@@ -34571,7 +34929,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "01a20000-0000-7000-8000-000000000057",
+                     *       "id": "01a20000-0000-7000-8000-000000000058",
                      *       "text": "Ana is afraid of eels; Bo owns the cutter Tern.",
                      *       "context": "",
                      *       "bucket": "fact",
@@ -34583,7 +34941,7 @@ export interface operations {
                      *       "speaker": "",
                      *       "event_at": null,
                      *       "expires_at": null,
-                     *       "timestamp_ms": 1795491525016,
+                     *       "timestamp_ms": 1795505527771,
                      *       "created_at": "2026-11-22T19:40:00Z"
                      *     }
                      */
@@ -34821,7 +35179,7 @@ export interface operations {
                      *         "number": 2,
                      *         "reason": "Appended to USER",
                      *         "made_by": "model",
-                     *         "author": "engine (ace8dd7dbcdd)",
+                     *         "author": "engine (c027e532e298)",
                      *         "created_at": "2026-11-22T19:40:00Z"
                      *       }
                      *     ]
@@ -35065,7 +35423,7 @@ export interface operations {
                     /**
                      * @example [
                      *       {
-                     *         "id": "01a20000-0000-7000-8000-000000000066",
+                     *         "id": "01a20000-0000-7000-8000-000000000067",
                      *         "base_number": 1,
                      *         "markdown": "# SOUL\n- I narrate the Salt Coast.\n\n# TOOLS\n\n# RULE\n\n# USER\n- Ana likes short scenes.\n- Bo keeps the accounts.\n",
                      *         "reason": "Appended to USER",
@@ -35221,7 +35579,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "01a20000-0000-7000-8000-000000000059"
+                     *       "id": "01a20000-0000-7000-8000-000000000060"
                      *     }
                      */
                     "application/json": components["schemas"]["MessageReceipt"];
@@ -35449,7 +35807,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "memory": {
-                     *         "id": "01a20000-0000-7000-8000-000000000051",
+                     *         "id": "01a20000-0000-7000-8000-000000000052",
                      *         "text": "Ana is afraid of eels.",
                      *         "context": "",
                      *         "bucket": "fact",
@@ -35461,7 +35819,7 @@ export interface operations {
                      *         "speaker": "",
                      *         "event_at": null,
                      *         "expires_at": null,
-                     *         "timestamp_ms": 1795491523639,
+                     *         "timestamp_ms": 1795505525508,
                      *         "created_at": "2026-11-22T19:40:00Z"
                      *       },
                      *       "changes": [
@@ -35475,7 +35833,7 @@ export interface operations {
                      *       "links": [],
                      *       "observations": [
                      *         {
-                     *           "id": "01a20000-0000-7000-8000-000000000053",
+                     *           "id": "01a20000-0000-7000-8000-000000000054",
                      *           "text": "Ana is afraid of eels.",
                      *           "source": "session-1",
                      *           "speaker": "",
@@ -35633,7 +35991,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "01a20000-0000-7000-8000-000000000055",
+                     *       "id": "01a20000-0000-7000-8000-000000000056",
                      *       "text": "Ana is afraid of deep water.",
                      *       "context": "",
                      *       "bucket": "fact",
@@ -35645,7 +36003,7 @@ export interface operations {
                      *       "speaker": "",
                      *       "event_at": null,
                      *       "expires_at": null,
-                     *       "timestamp_ms": 1795491524299,
+                     *       "timestamp_ms": 1795505526821,
                      *       "created_at": "2026-11-22T19:40:00Z"
                      *     }
                      */
@@ -35726,7 +36084,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "01a20000-0000-7000-8000-000000000056",
+                     *       "id": "01a20000-0000-7000-8000-000000000057",
                      *       "text": "Bo owns the cutter Tern.",
                      *       "context": "",
                      *       "bucket": "fact",
@@ -35738,7 +36096,7 @@ export interface operations {
                      *       "speaker": "",
                      *       "event_at": null,
                      *       "expires_at": null,
-                     *       "timestamp_ms": 1795491524737,
+                     *       "timestamp_ms": 1795505527432,
                      *       "created_at": "2026-11-22T19:40:00Z"
                      *     }
                      */
@@ -35817,7 +36175,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "01a20000-0000-7000-8000-000000000057",
+                     *       "id": "01a20000-0000-7000-8000-000000000058",
                      *       "text": "Ana is afraid of eels; Bo owns the cutter Tern.",
                      *       "context": "",
                      *       "bucket": "fact",
@@ -35829,7 +36187,7 @@ export interface operations {
                      *       "speaker": "",
                      *       "event_at": null,
                      *       "expires_at": null,
-                     *       "timestamp_ms": 1795491525016,
+                     *       "timestamp_ms": 1795505527771,
                      *       "created_at": "2026-11-22T19:40:00Z"
                      *     }
                      */
@@ -35908,7 +36266,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "01a20000-0000-7000-8000-000000000057",
+                     *       "id": "01a20000-0000-7000-8000-000000000058",
                      *       "text": "Ana is afraid of eels; Bo owns the cutter Tern.",
                      *       "context": "",
                      *       "bucket": "fact",
@@ -35920,7 +36278,7 @@ export interface operations {
                      *       "speaker": "",
                      *       "event_at": null,
                      *       "expires_at": null,
-                     *       "timestamp_ms": 1795491525016,
+                     *       "timestamp_ms": 1795505527771,
                      *       "created_at": "2026-11-22T19:40:00Z"
                      *     }
                      */
@@ -35991,7 +36349,7 @@ export interface operations {
                     /**
                      * @example [
                      *       {
-                     *         "id": "01a20000-0000-7000-8000-000000000051",
+                     *         "id": "01a20000-0000-7000-8000-000000000052",
                      *         "text": "Ana is afraid of eels.",
                      *         "context": "",
                      *         "bucket": "fact",
@@ -36003,7 +36361,7 @@ export interface operations {
                      *         "speaker": "",
                      *         "event_at": null,
                      *         "expires_at": null,
-                     *         "timestamp_ms": 1795491523639,
+                     *         "timestamp_ms": 1795505525508,
                      *         "created_at": "2026-11-22T19:40:00Z"
                      *       }
                      *     ]
@@ -36084,7 +36442,7 @@ export interface operations {
                      *         "result": "stored",
                      *         "reason": null,
                      *         "because": "",
-                     *         "memory_id": "01a20000-0000-7000-8000-000000000058",
+                     *         "memory_id": "01a20000-0000-7000-8000-000000000059",
                      *         "bucket": "preference",
                      *         "importance": 0.9
                      *       }
@@ -36165,10 +36523,12 @@ export interface operations {
                      *       ],
                      *       "memories": [
                      *         {
-                     *           "id": "01a20000-0000-7000-8000-000000000058",
+                     *           "id": "01a20000-0000-7000-8000-000000000059",
                      *           "text": "Ana always asks for the bill first.",
                      *           "bucket": "preference",
                      *           "score": 0.575,
+                     *           "formerly": false,
+                     *           "now": null,
                      *           "similarity": 0.19,
                      *           "recency": 1,
                      *           "importance": 0.9,
@@ -36327,7 +36687,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "task_id": "01a20000-0000-7000-8000-000000000070",
+                     *       "task_id": "01a20000-0000-7000-8000-000000000071",
                      *       "description": "Mend the tide table",
                      *       "plan": [
                      *         "Find the error"
@@ -36423,7 +36783,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "task_id": "01a20000-0000-7000-8000-000000000070",
+                     *       "task_id": "01a20000-0000-7000-8000-000000000071",
                      *       "description": "Mend the tide table",
                      *       "plan": [
                      *         "Find the error"
@@ -36742,7 +37102,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "task_id": "01a20000-0000-7000-8000-000000000070",
+                     *       "task_id": "01a20000-0000-7000-8000-000000000071",
                      *       "description": "Mend the tide table",
                      *       "plan": [
                      *         "Find the error"
@@ -36855,8 +37215,8 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "01a20000-0000-7000-8000-000000000070",
-                     *       "task_id": "01a20000-0000-7000-8000-000000000070",
+                     *       "id": "01a20000-0000-7000-8000-000000000071",
+                     *       "task_id": "01a20000-0000-7000-8000-000000000071",
                      *       "project_id": "engine",
                      *       "task": "Mend the tide table",
                      *       "plan_summary": "Find the error",
@@ -36979,8 +37339,8 @@ export interface operations {
                     /**
                      * @example [
                      *       {
-                     *         "id": "01a20000-0000-7000-8000-000000000070",
-                     *         "task_id": "01a20000-0000-7000-8000-000000000070",
+                     *         "id": "01a20000-0000-7000-8000-000000000071",
+                     *         "task_id": "01a20000-0000-7000-8000-000000000071",
                      *         "project_id": "engine",
                      *         "task": "Mend the tide table",
                      *         "plan_summary": "Find the error",
@@ -37115,8 +37475,8 @@ export interface operations {
                      * @example [
                      *       {
                      *         "episode": {
-                     *           "id": "01a20000-0000-7000-8000-000000000070",
-                     *           "task_id": "01a20000-0000-7000-8000-000000000070",
+                     *           "id": "01a20000-0000-7000-8000-000000000071",
+                     *           "task_id": "01a20000-0000-7000-8000-000000000071",
                      *           "project_id": "engine",
                      *           "task": "Mend the tide table",
                      *           "plan_summary": "Find the error",
@@ -37253,9 +37613,9 @@ export interface operations {
                      *         "solution": "row.get('tide')",
                      *         "occurrences": 1,
                      *         "score": 1,
-                     *         "id": "01a20000-0000-7000-8000-000000000071",
+                     *         "id": "01a20000-0000-7000-8000-000000000072",
                      *         "episodes": [
-                     *           "01a20000-0000-7000-8000-000000000070"
+                     *           "01a20000-0000-7000-8000-000000000071"
                      *         ]
                      *       }
                      *     ]
@@ -37336,9 +37696,9 @@ export interface operations {
                      *           "solution": "row.get('tide')",
                      *           "occurrences": 1,
                      *           "score": 0.314,
-                     *           "id": "01a20000-0000-7000-8000-000000000071",
+                     *           "id": "01a20000-0000-7000-8000-000000000072",
                      *           "episodes": [
-                     *             "01a20000-0000-7000-8000-000000000070"
+                     *             "01a20000-0000-7000-8000-000000000071"
                      *           ]
                      *         }
                      *       ],
@@ -37423,7 +37783,7 @@ export interface operations {
                     /**
                      * @example [
                      *       {
-                     *         "id": "01a20000-0000-7000-8000-000000000072",
+                     *         "id": "01a20000-0000-7000-8000-000000000073",
                      *         "name": "safe lookup",
                      *         "category": "null_safety",
                      *         "description": "Asks a mapping with a default.",
@@ -37523,7 +37883,7 @@ export interface operations {
                     /**
                      * @example [
                      *       {
-                     *         "id": "01a20000-0000-7000-8000-000000000072",
+                     *         "id": "01a20000-0000-7000-8000-000000000073",
                      *         "name": "safe lookup",
                      *         "category": "null_safety",
                      *         "description": "Asks a mapping with a default.",
@@ -37613,7 +37973,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "01a20000-0000-7000-8000-000000000072",
+                     *       "id": "01a20000-0000-7000-8000-000000000073",
                      *       "name": "safe lookup",
                      *       "category": "null_safety",
                      *       "description": "Asks a mapping with a default.",

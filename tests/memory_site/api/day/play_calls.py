@@ -32,6 +32,14 @@ NPCS: list[Step] = [
     call("npc_delete", ref="old-tam"),
     call("npc_restore", ref="old-tam"),
     call(
+        "npc_merge",
+        {"other": "old-tam", "reason": "Old Tam is Bo Reed."},
+        ref="bo-reed",
+        save="merge",
+    ),
+    call("npc_merge_list"),
+    call("npc_merge_undo", merge_id="$merge.id"),
+    call(
         "reveal_create",
         {"kind": "lore", "id": "$pier.id", "audience": "npc:bo-reed", "note": "He works there."},
         save="reveal",

@@ -1,0 +1,1 @@
+"""Make two records of one person one, and take that back."""
