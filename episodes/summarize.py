@@ -15,6 +15,9 @@ SHORTEST_WORD = 3
 LONGEST_SENTENCE = 600
 MOST_KEPT, LONGEST_KEPT = 1_000, 20_000
 """Texts that are kept with their sentences, and the characters of the longest: 20 MB at most."""
+MOST_QUOTED = 5
+"""Sentences of a quotation that are kept together; in a longer one each stands alone."""
+QUOTES = {"“": "”", "«": "»", "„": "“", "「": "」", "『": "』", "(": ")"}
 
 
 @dataclass(frozen=True)
@@ -36,9 +39,39 @@ def source_sentences(text: str, *rests_on: Hashable) -> list[SourcedSentence]:
 def _plain_sentences(text: str) -> tuple[str, ...]:
     parts = (
         re.sub(r"\s+", " ", re.sub(r"^[#>*\-\s]+", "", part)).strip()
-        for part in split_sentences(text)
+        for part in join_quotations(split_sentences(text))
     )
     return tuple(part[:LONGEST_SENTENCE] for part in parts if part)
+
+
+def join_quotations(parts: Sequence[str]) -> list[str]:
+    """Return sentences of which none ends within a quotation or a bracket that ends a few sentences
+    later in its paragraph: half of a quotation alone says something else."""
+    joined: list[str] = []
+    place = 0
+    while place < len(parts):
+        end = place + 1
+        for stop in range(end, min(place + MOST_QUOTED, len(parts)) + 1):
+            paragraph = "".join(parts[place:stop])
+            if "\n\n" in paragraph.rstrip():
+                break
+            if not is_open(paragraph):
+                end = stop
+                break
+        joined.append("".join(parts[place:end]))
+        place = end
+    return joined
+
+
+def is_open(text: str) -> bool:
+    """Whether a quotation or a bracket begins in `text` and does not end there."""
+    closing = []
+    for letter in text:
+        if closing and letter == closing[-1]:
+            closing.pop()
+        elif letter == '"' or letter in QUOTES:
+            closing.append(QUOTES.get(letter, letter))
+    return bool(closing)
 
 
 def select_sentences(candidates: Sequence[SourcedSentence], most: int) -> list[SourcedSentence]:

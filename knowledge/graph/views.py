@@ -233,11 +233,14 @@ def _drawing_data(drawn: Drawn) -> dict[str, Any]:
         }
         for node in drawn.nodes
     ]
-    edges = []
+    # What two sources say is one line of the drawing; the list has both.
+    by_statement: dict[Any, UUID] = {}
     for edge in drawn.edges:
-        source, words, target = drawn.ends_of(edge)
-        ends = {"source": str(source), "target": str(target)}
-        edges.append({"id": str(edge.id), **ends, "words": words})
+        by_statement.setdefault(drawn.ends_of(edge), edge.id)
+    edges = [
+        {"id": str(pk), "source": str(source), "target": str(target), "words": words}
+        for (source, words, target), pk in by_statement.items()
+    ]
     nodes += [
         {"id": each.key, "name": each.name, "kind": NodeKind.CHARACTER, "page": each.page}
         for each in {each.slug: each for each in drawn.opinions if not each.node}.values()

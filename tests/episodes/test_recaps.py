@@ -121,3 +121,20 @@ def test_a_player_key_cannot_read_recaps_of_the_world_api(
         client_with_key(audience="party:lanternbearers").get("world/recaps/session/session-1")[0]
         == 403
     )
+
+
+@pytest.mark.parametrize(
+    ("text", "first"),
+    [
+        ('She said: "Not here. Come at dusk." He left.', 'She said: "Not here. Come at dusk."'),
+        (
+            "Он сказал: «Не здесь. Приходите». Они ушли.",
+            "Он сказал: «Не здесь. Приходите».",
+        ),
+        ("A bell (see p. 4. It is odd.) rang. Two.", "A bell (see p. 4. It is odd.) rang."),
+        ("An “open one never ends. They left. All slept.", "An “open one never ends."),
+        ("A “quotation.\n\nAnother paragraph”. End.", "A “quotation."),
+    ],
+)
+def test_a_sentence_of_an_extract_does_not_end_within_a_quotation(text: str, first: str) -> None:
+    assert source_sentences(text)[0].text == first

@@ -65,6 +65,19 @@ def test_names_lead_to_the_pages_of_people_and_entries(gm: Client) -> None:
     assert pages["Mira Voss"] == "/w/ferrymark/npcs/mira-voss/"
 
 
+def test_what_two_sources_say_is_one_line_of_the_drawing_and_two_of_the_list(
+    gm: Client, world: World
+) -> None:
+    said = edge("Salt Key", "OWNED_BY", "Mira Voss", source_kind="episode", source_ref="ep-9")
+    upsert_facts(world, [said])
+    assert listed(gm).count(">Salt Key</a>") == 2
+    page = gm.get("/w/ferrymark/graph/").content.decode()
+    found = re.search(r'id="graph-data" type="application/json">(.*?)</script>', page)
+    assert found
+    words = [each["words"] for each in json.loads(found[1])["edges"]]
+    assert len(words) == len(set(words)) == 2
+
+
 def test_a_hidden_entry_has_no_page_for_players(lanternbearers: Party) -> None:
     player = signed_in("pat", lanternbearers.world, Role.PLAYER, party=lanternbearers)
     rows = listed(player)
