@@ -11896,7 +11896,7 @@ export interface components {
         };
     };
     responses: {
-        /** @description Bad Request. `bad_request`: The request cannot be carried out; `reranker_down`: The re-ranker is not available; `unreadable`: The request cannot be read. */
+        /** @description Bad Request. `bad_request`: The request cannot be carried out; `reranker_down`: The re-ranker is not available; `time_used_up`: The items before took too long; `unreadable`: The request cannot be read. */
         BadRequestTools: {
             headers: {
                 "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -12447,7 +12447,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description Bad Request. `bad_request`: The request cannot be carried out; `reranker_down`: The re-ranker is not available; `unreadable`: The request cannot be read. */
+        /** @description Bad Request. `bad_request`: The request cannot be carried out; `reranker_down`: The re-ranker is not available; `time_used_up`: The items before took too long; `unreadable`: The request cannot be read. */
         BadRequestMemory: {
             headers: {
                 "X-Request-ID": components["headers"]["X-Request-ID"];
