@@ -55,7 +55,7 @@ def names_of_both(kept: NPC, merged: NPC) -> list[str]:
 
 def set_columns(npc: NPC, values: dict[str, Any], *, reason: str) -> dict[str, list[Any]]:
     changed = {
-        name: [stored(getattr(npc, name)), stored(value)]
+        name: [json_value(getattr(npc, name)), json_value(value)]
         for name, value in values.items()
         if getattr(npc, name) != value
     }
@@ -66,7 +66,7 @@ def set_columns(npc: NPC, values: dict[str, Any], *, reason: str) -> dict[str, l
     return changed
 
 
-def stored(value: Any) -> Any:
+def json_value(value: Any) -> Any:
     """A value as JSON has it: of an entry its id."""
     return str(value.pk) if isinstance(value, Lore) else value
 
@@ -76,7 +76,7 @@ def empty_profile(merge: NPCMerge, changed: dict[str, list[Any]]) -> None:
     kept = merge.kept
     values = {}
     for name, (before, after) in changed.items():
-        if stored(getattr(kept, name)) == after:
+        if json_value(getattr(kept, name)) == after:
             is_entry = name in REFERENCES.values()
             values[name] = Lore.objects.filter(pk=before).first() if is_entry else before
     set_columns(kept, values, reason=f"{merge.kept.name} ≠ {merge.merged.name}")
