@@ -16,6 +16,7 @@ from django.db import connections
 from django.utils.translation import gettext as _
 
 from memory_site import process_supervisor, quickstart
+from memory_site.demo.pictures import set_picture_addresses
 from memory_site.env import env
 from memory_site.model_packages import missing_packages
 from memory_site.progress import embedding_progress, words_progress
@@ -63,6 +64,7 @@ class Command(BaseCommand):
         if demo:
             with self._step(_("Rules and demo world")):
                 call_command("demo", stdout=self.stdout)
+                set_picture_addresses(site)
         quickstart.write_quickstart(site)
         connections.close_all()  # the children must not inherit a connection
 
