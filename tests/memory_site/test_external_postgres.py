@@ -100,7 +100,7 @@ def titles(client: httpx2.Client, query: str) -> list[str]:
     return [hit["title"] for hit in answer.json()["hits"]]
 
 
-def wait_for(condition: Callable[[], bool], seconds: float = 90) -> bool:
+def wait_for(condition: Callable[[], bool], seconds: float = 180) -> bool:
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
         if condition():
@@ -147,7 +147,8 @@ def test_two_machines_share_one_database_and_one_scheduler(
         assert titles(second, "Tin Heron") == ["Tin Heron"]
         write(first, "tin-heron", "Brass Gull", "An inn with four rooms.")
         assert titles(second, "Brass Gull") == ["Brass Gull"]
-        assert wait_for(lambda: parts(first)["worker"] == parts(second)["worker"] == "ok")
+        working = wait_for(lambda: parts(first)["worker"] == parts(second)["worker"] == "ok")
+        assert working, (there / "worker.log").read_text()[-3000:]
         assert wait_for(lambda: parts(second)["beat"] == "ok")
         logs = [(var / "beat.log") for var in (here, there)]
         assert wait_for(lambda: any("Sending due task" in log.read_text() for log in logs))
