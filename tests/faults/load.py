@@ -129,3 +129,9 @@ print(json.dumps({
     "episodes": Counter(changes.values_list("episode__external_id", flat=True)),
 }))
 """
+WAITING = """
+from django.db.models import F
+from retrieval.models import passage_models
+stale = [model.objects.filter(embedded_rev__lt=F("rev")).count() for model in passage_models()]
+print(sum(stale))
+"""
