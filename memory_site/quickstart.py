@@ -10,6 +10,7 @@ from pathlib import Path
 from django.conf import settings
 from django.contrib.auth import get_user_model
 
+from memories.folders import WORLD as AGENTS_WORLD
 from retrieval.errors import Unauthorized
 from worlds.audiences import GM
 from worlds.keys import Scope, create_key, verify
@@ -69,9 +70,9 @@ def create_admin() -> str:
 
 def create_quickstart_key() -> str:
     """Create a game master's key for the oldest world; return its text."""
-    world = World.objects.order_by("created_at").first() or World.objects.create(
-        slug="home", name="Home"
-    )
+    # A script that ran first made the world of the memories in folders: it is nobody's game.
+    games = World.objects.exclude(slug=AGENTS_WORLD).order_by("created_at")
+    world = games.first() or World.objects.create(slug="home", name="Home")
     scopes = (Scope.TOOLS_READ, Scope.WORLD_WRITE, Scope.AGENT_WRITE)
     _key, text = create_key(
         world, name="quickstart", scopes=scopes, audience=GM, namespace="quickstart"

@@ -5,10 +5,12 @@ not memories.
 """
 
 import atexit
+import os
 import threading
 import time
 from collections import Counter
 from collections.abc import Iterable
+from functools import cache
 from typing import Any
 from uuid import UUID
 
@@ -29,7 +31,8 @@ _written_at = time.monotonic()
 
 
 def count_recalls(ids: Iterable[UUID]) -> None:
-    """Count one recall of each."""
+    """Count one recall of each. Call it after the search: the database is in use then."""
+    _register_flush_at_exit(os.getpid())
     with _lock:
         _waiting.update(ids)
         due = len(_waiting) >= MAX_WAITING or time.monotonic() - _written_at > INTERVAL_SECONDS
@@ -63,4 +66,8 @@ def _flush_at_exit() -> None:
         connection.close()
 
 
-atexit.register(_flush_at_exit)
+@cache
+def _register_flush_at_exit(_pid: int) -> None:
+    # What is registered last runs first. Registered before the embedded server was started, it
+    # would start the server again after it was stopped, and nobody would stop it then.
+    atexit.register(_flush_at_exit)

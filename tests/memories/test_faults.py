@@ -132,3 +132,28 @@ def test_a_database_that_drops_before_any_statement_loses_nothing(outcome: dict[
 
 def test_eight_writers_at_once_lose_nothing(outcome: dict[str, Any]) -> None:
     assert outcome["concurrent"] == {"codes": [0] * 8, "lost": []}
+
+
+SCRIPT = """
+import sys
+from memories.haema import Memory
+memory = Memory(sys.argv[1])
+memory.add(["Mira Voss owns three ferries."])
+assert memory.search("ferries", 1) == ["Mira Voss owns three ferries."]
+"""
+
+
+def test_a_plain_script_that_searched_leaves_no_server_behind(tmp_path: Path) -> None:
+    folder = Path(tempfile.mkdtemp(prefix="m37-script-"))
+    folder.chmod(0o755)
+    inherited = {name: value for name, value in os.environ.items() if name != "DATABASE_URL"}
+    environment = {**inherited, "MEMORY37_VAR": str(folder / "var"), "EMBEDDER": "hashing"}
+    command = [sys.executable, "-c", SCRIPT, str(tmp_path / "store")]
+    ran = subprocess.run(
+        command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=600, check=False
+    )
+    assert ran.returncode == 0, ran.stderr[-3000:]
+    data = folder / "var" / "postgres" / "data"
+    assert (data / "PG_VERSION").exists()
+    assert not (data / "postmaster.pid").exists()
+    shutil.rmtree(folder, ignore_errors=True)
