@@ -67,8 +67,8 @@ SELECT set_config('hnsw.ef_search', '40', true),
 The iterative scan goes on where inactive rows or those of other namespaces come first."""
 
 
-WIDEST_VECTOR, WIDEST_HALFVEC = 2_000, 4_000
-"""The dimensions that pgvector indexes, by type."""
+WIDEST_HALFVEC = 4_000
+"""The dimensions that pgvector indexes, in half precision: half of the pages to read and write."""
 
 
 class VectorClient(Protocol):
@@ -188,7 +188,7 @@ def client_statement(namespace: Namespace, *, dims: int) -> sql.Composed:
 
 def indexed_type(dims: int) -> str:
     """Return the type in which client vectors of that width are ordered: that of their index."""
-    return "halfvec" if WIDEST_VECTOR < dims <= WIDEST_HALFVEC else "vector"
+    return "halfvec" if dims <= WIDEST_HALFVEC else "vector"
 
 
 def halfvec_text(vector: Vectors) -> str:

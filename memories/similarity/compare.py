@@ -17,7 +17,7 @@ import yaml
 from rapidfuzz import fuzz
 
 from memories.text_caches import text_cache
-from retrieval.text import WORD_OR_NUMBER, light_stem
+from retrieval.text import WORD_OR_NUMBER, is_cyrillic, light_stem
 
 _LEXICON: dict[str, Any] = yaml.safe_load(
     (Path(__file__).parent / "lexicon.yaml").read_text(encoding="utf-8")
@@ -104,8 +104,9 @@ def compare_texts(one: str, other: str, *, similarity: float) -> Verdict:
     if similarity < MIN_COSINE or upper_bound(one, other, similarity=similarity) < SIMILAR_FROM:
         return Verdict.DIFFERENT
     total = similarity_of(one, other, similarity=similarity)
-    if difference(one, other):
-        return Verdict.CONTRADICTS if total >= SIMILAR_FROM else Verdict.DIFFERENT
+    if name := difference(one, other):
+        is_contradiction = total >= SIMILAR_FROM and name not in BOTH_MAY_HOLD
+        return Verdict.CONTRADICTS if is_contradiction else Verdict.DIFFERENT
     return Verdict.NEAR if total >= SAME_FROM else Verdict.DIFFERENT
 
 
@@ -163,8 +164,8 @@ def parse_text(text: str) -> ComparableText:
             NUMBER_WORDS.get(word) or word.replace(",", "").rstrip(".:/") for word in numbers
         ),
         names=_names_in(text, tokens),
-        # Two negations cancel out.
-        is_negated=len(negations) % 2 == 1,
+        # Two negations cancel out, but not in Russian: "никто не видел".
+        is_negated=bool(negations) if is_cyrillic(text.lower()) else len(negations) % 2 == 1,
         times=frozenset(word for word in lower if word in TIME_WORDS),
         words=frozenset(stem(SYNONYM_KEY.get(word, word)) for word in content),
         raw=frozenset(lower),
@@ -243,6 +244,40 @@ def _has_swapped_names(mine: ComparableText, yours: ComparableText) -> bool:
     return has_another_order and mine.is_passive == yours.is_passive
 
 
+def _has_swapped_words(mine: ComparableText, yours: ComparableText) -> bool:
+    """The same words in the same order, but two that are exchanged: the baron hired them against
+    the abbey, the abbey hired them against the baron. Where endings tell the roles, words in the
+    same forms are only in another order."""
+    own, other = (
+        [each for each in text.sequence if each[1] not in NO_NAMES] for text in (mine, yours)
+    )
+    if len(own) != len(other) or len(own) < 3 or mine.is_passive != yours.is_passive:
+        return False
+    pairs = zip(own, other, strict=True)
+    unlike = [(one, two) for one, two in pairs if not _is_one_word(one[0], two[0])]
+    if len(unlike) != 2:
+        return False
+    (first, second), (third, fourth) = unlike
+    if not (_is_one_word(first[0], fourth[0]) and _is_one_word(second[0], third[0])):
+        return False
+    return first[1].isascii() or (first[1] != fourth[1] and second[1] != third[1])
+
+
+def _is_one_word(one: str, other: str) -> bool:
+    return one == other or is_inflection(one, other)
+
+
+def _says_more(mine: ComparableText, yours: ComparableText) -> bool:
+    """One has all words of the other and at least one more: the father of somebody, the character
+    of a player, what somebody suspects. Both may hold."""
+    for one, other in ((mine, yours), (yours, mine)):
+        more = [word for word in one.words if not spelling_match(word, other.words)]
+        less = [word for word in other.words if not spelling_match(word, one.words)]
+        if more and not less and len(other.words) > 1:
+            return True
+    return False
+
+
 def _has_swapped_roles(mine: ComparableText, yours: ComparableText) -> bool:
     """Two Korean nouns, each with another particle: who did it to whom."""
     own, other = dict(mine.roles), dict(yours.roles)
@@ -272,8 +307,14 @@ DIFFERENCES: dict[str, Callable[[ComparableText, ComparableText], bool]] = {
     "role": _has_swapped_roles,
     "place": _has_another_place,
     "word": _differs_in_one_word,
+    "parts": _has_swapped_words,
+    "detail": _says_more,
 }
 """What changes the meaning, by name, the cheapest test first."""
+
+
+BOTH_MAY_HOLD = frozenset({"detail"})
+"""Differences that make two statements of one, and no contradiction."""
 
 
 def spelling_match(word: str, words: frozenset[str]) -> float:

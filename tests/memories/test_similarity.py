@@ -48,3 +48,38 @@ def test_who_did_it_to_whom_and_where_is_never_taken_for_the_same(one: str, othe
 )
 def test_another_order_or_preposition_may_say_the_same(one: str, other: str) -> None:
     assert compare_texts(one, other, similarity=0.97) is Verdict.NEAR
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (
+            "The baron hired the Moth Sisters to spy on the abbey.",
+            "The abbey hired the Moth Sisters to spy on the baron.",
+        ),
+        ("Jonas owes the smith 12 crowns.", "The smith owes Jonas 12 crowns."),
+        ("Олег старше Игоря на год.", "Игорь старше Олега на год."),
+        ("Ведьму никто, кроме пастуха, не видел.", "Ведьму видели все, кроме пастуха."),
+        ("Marta's character can see in the dark.", "Marta can see in the dark."),
+        ("Ansgar suspects that his wife is a werewolf.", "Ansgar's wife is a werewolf."),
+    ],
+)
+def test_exchanged_words_and_further_details_are_not_the_same(one: str, other: str) -> None:
+    assert compare_texts(one, other, similarity=0.98) not in (Verdict.EXACT, Verdict.NEAR)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Клиент платит в евро каждый месяц.", "Каждый месяц в евро платит клиент."),
+        ("게임은 토요일 일곱 시에 시작한다.", "토요일 일곱 시에 게임은 시작한다."),
+        ("The mill burned down at Carrow.", "At Carrow the mill burned down."),
+    ],
+)
+def test_another_order_of_the_same_forms_is_the_same(one: str, other: str) -> None:
+    assert compare_texts(one, other, similarity=0.98) in (Verdict.EXACT, Verdict.NEAR)
+
+
+def test_a_further_detail_is_no_contradiction() -> None:
+    one, other = "Marta's character can see in the dark.", "Marta can see in the dark."
+    assert compare_texts(one, other, similarity=0.98) == Verdict.DIFFERENT
