@@ -315,6 +315,30 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/tools/memory_tell": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Tell another NPC
+         * @description Tell another NPC something that you remember; it remembers who said it, and how sure.
+         *
+         *     Use it when an NPC tells another one a memory, or a rumour (`text` alone). Not to tell the
+         *     players, nor for what both have seen.
+         *     Example: {"as": "npc:jory-fenn", "to": "Mira Voss", "text": "The bridge is out."}
+         */
+        post: operations["memory_tell"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/tools/task_begin": {
         parameters: {
             query?: never;
@@ -4249,6 +4273,69 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/npcs/{ref}/memories": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List what an NPC remembers
+         * @description The episodes that it witnessed or heard of and has not forgotten, and what its agent wrote:
+         *     the latest in-world day first, or what fits `query` best.
+         */
+        get: operations["npc_memories"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/npcs/{ref}/tellings": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Let an NPC tell another
+         * @description The other NPC remembers who told it, and how sure that one was, until the episode is
+         *     retracted or the telling is taken back. Without the scope agent:review it waits for approval
+         *     where that NPC's memories are reviewed.
+         */
+        post: operations["npc_tell"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/npcs/{ref}/hearsay/{hearsay_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Take back what an NPC was told
+         * @description The NPC does not remember it any more, nor does anyone to whom it told it on.
+         */
+        delete: operations["npc_hearsay_delete"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/memory/events": {
         parameters: {
             query?: never;
@@ -4751,6 +4838,8 @@ export interface components {
          * @description Arguments of `archival_memory_insert`: a text to store in the long-term memory.
          */
         ArchivalMemoryInsertArguments: {
+            /** @description npc:<id>: the NPC's memory. */
+            as?: string | null;
             /** @description The statement or statements to remember. */
             content: string;
             /** @description Where it comes from, if known. */
@@ -4765,6 +4854,8 @@ export interface components {
          * @description Arguments of `archival_memory_search`: what to look for in the long-term memory.
          */
         ArchivalMemorySearchArguments: {
+            /** @description npc:<id>: the NPC's memory. */
+            as?: string | null;
             /** @description What to look for, in words. */
             query: string;
             /** @description Maximum; 1 to 50. Default: `8`. */
@@ -5052,7 +5143,8 @@ export interface components {
         };
         /**
          * BucketHit
-         * @description A memory that was found. `formerly` is true when the newer memory `now` contradicts it.
+         * @description A memory that was found. `formerly` is true when the newer memory `now` contradicts it. What
+         *     an NPC was told has who told it, and how sure that one was.
          */
         BucketHit: {
             /** @description Id of the row. */
@@ -5070,6 +5162,18 @@ export interface components {
             formerly: boolean;
             /** @description Id of the newer memory that contradicts it. */
             now: string | null;
+            /**
+             * @description The in-world date as people say it.
+             * @default
+             */
+            in_world_label: string;
+            /**
+             * @description The NPC who told it; empty for what was not told.
+             * @default
+             */
+            heard_from: string;
+            /** @description How sure the teller is, from 0 (not included) to 1; null for what nobody told. */
+            sureness: number | null;
         };
         /**
          * BugMatchQuestion
@@ -8330,6 +8434,8 @@ export interface components {
          * @description Arguments of `memory_ask`: a question to the agent's memory.
          */
         MemoryAskArguments: {
+            /** @description npc:<id>: the NPC's memory. */
+            as?: string | null;
             /** @description The question, in full. */
             query: string;
             /** @description The kind of answer, if the words mislead. */
@@ -8437,6 +8543,8 @@ export interface components {
          * @description Arguments of `memory_event`: something that happened, for the agent to remember.
          */
         MemoryEventArguments: {
+            /** @description npc:<id>: the NPC's memory. */
+            as?: string | null;
             /** @description What happened, or a new fact. */
             content: string;
             /** @description The kind of memory, if you are sure. */
@@ -8524,6 +8632,18 @@ export interface components {
             formerly: boolean;
             /** @description Id of the newer memory that contradicts it. */
             now: string | null;
+            /**
+             * @description The in-world date as people say it.
+             * @default
+             */
+            in_world_label: string;
+            /**
+             * @description The NPC who told it; empty for what was not told.
+             * @default
+             */
+            heard_from: string;
+            /** @description How sure the teller is, from 0 (not included) to 1; null for what nobody told. */
+            sureness: number | null;
             /** @description Probability that it answers, 0 to 1. */
             relevance: number | null;
             /** @description How it was found: exact, alias, fuzzy, keyword or vector. */
@@ -8542,6 +8662,11 @@ export interface components {
              * @default []
              */
             sources: string[];
+            /**
+             * @description The episode that is remembered.
+             * @default
+             */
+            summary_id: string;
         };
         /**
          * MemoryLink
@@ -8750,6 +8875,38 @@ export interface components {
             reason: string;
         };
         /**
+         * MemoryTellAnswer
+         * @description `waiting`: a person has to approve it before the NPC knows it.
+         */
+        MemoryTellAnswer: {
+            /** @description Id of the row. */
+            id: string;
+            /** @description Id of the memory; null: nothing was stored. */
+            memory_id: string;
+            /** @description Id of the NPC who was told. */
+            to: string;
+            /** @description Whether a person has to approve it before it is used. */
+            waiting: boolean;
+        };
+        /**
+         * MemoryTellArguments
+         * @description Arguments of `memory_tell`: what an NPC tells another one.
+         */
+        MemoryTellArguments: {
+            /** @description npc:<id>: the NPC's memory. */
+            as?: string | null;
+            /** @description Id or name of the NPC who is told. */
+            to: string;
+            /** @description The memory of yours that you tell. */
+            memory_id?: string | null;
+            /** @description What you say, if not in its words. */
+            text?: string | null;
+            /** @description How sure you say you are. Default: `1.0`. */
+            sureness?: number | null;
+            /** @description The in-world day. */
+            in_world_at?: number | null;
+        };
+        /**
          * MessageCreate
          * @description A message of a conversation to store.
          */
@@ -8837,6 +8994,71 @@ export interface components {
              * @default []
              */
             knows: components["schemas"]["KnownSubject"][];
+        };
+        /**
+         * NPCMemories
+         * @description What an NPC remembers.
+         */
+        NPCMemories: {
+            /** @description The memories, in their order. */
+            memories: components["schemas"]["NPCMemory"][];
+            /**
+             * @description What did not take part in the answer: `vector`, `graph`, `llm`, `rerank`.
+             * @default []
+             */
+            degraded: string[];
+        };
+        /**
+         * NPCMemory
+         * @description `way`: witnessed, told (it was revealed to the NPC), heard, or empty for what the NPC's agent
+         *     wrote. `told_by`: the first teller first.
+         */
+        NPCMemory: {
+            /**
+             * Format: uuid
+             * @description Id of the row.
+             */
+            id: string;
+            /** @description The text. */
+            text: string;
+            /** @description How the NPC knows it: witnessed, told, heard; empty for what its agent wrote. */
+            way: string;
+            /** @description How much it matters, from 0 to 1. */
+            importance: number;
+            /**
+             * @description Your id of the episode.
+             * @default
+             */
+            summary_id: string;
+            /** @description In-world time: days since the epoch of the world; null: no date. */
+            in_world_at: number | null;
+            /**
+             * @description The in-world date as people say it.
+             * @default
+             */
+            in_world_label: string;
+            /**
+             * @description Points by which it changed what the NPC thinks.
+             * @default 0
+             */
+            disposition: number;
+            /**
+             * @description Why the episode changed what the NPC thinks.
+             * @default []
+             */
+            reasons: string[];
+            /**
+             * @description Who told whom, the first teller first.
+             * @default []
+             */
+            told_by: components["schemas"]["Teller"][];
+            /** @description The telling, by which it can be taken back; null for what was not told. */
+            hearsay_id: string | null;
+            /**
+             * Format: date-time
+             * @description When it was last changed (UTC, RFC 3339).
+             */
+            updated_at: string;
         };
         /**
          * NPCMerge
@@ -10641,6 +10863,18 @@ export interface components {
             formerly: boolean;
             /** @description Id of the newer memory that contradicts it. */
             now: string | null;
+            /**
+             * @description The in-world date as people say it.
+             * @default
+             */
+            in_world_label: string;
+            /**
+             * @description The NPC who told it; empty for what was not told.
+             * @default
+             */
+            heard_from: string;
+            /** @description How sure the teller is, from 0 (not included) to 1; null for what nobody told. */
+            sureness: number | null;
             /** @description Likeness of meaning, from 0 to 1. */
             similarity: number;
             /** @description How recent it is, from 0 to 1. */
@@ -11378,6 +11612,56 @@ export interface components {
             symbols?: string[];
         };
         /**
+         * Teller
+         * @description An NPC who told it, and how sure that one was.
+         */
+        Teller: {
+            /** @description Slug of the NPC: your id for it. */
+            npc_id: string;
+            /** @description Its name. */
+            name: string;
+            /** @description How sure the teller is, from 0 (not included) to 1; null for what nobody told. */
+            sureness: number;
+        };
+        /**
+         * Telling
+         * @description `waiting`: a person has to approve it before the NPC knows it.
+         */
+        Telling: {
+            /**
+             * Format: uuid
+             * @description Id of the row.
+             */
+            id: string;
+            /**
+             * Format: uuid
+             * @description Id of the memory; null: nothing was stored.
+             */
+            memory_id: string;
+            /** @description Slug of the NPC: your id for it. */
+            npc_id: string;
+            /** @description Whether a person has to approve it before it is used. */
+            waiting: boolean;
+        };
+        /**
+         * TellingCreate
+         * @description What an NPC tells another one.
+         */
+        TellingCreate: {
+            /** @description Id or name of the NPC who is told. */
+            to: string;
+            /** @description The memory that is told. */
+            memory_id?: string | null;
+            /** @description What is said, if not in its words. */
+            text?: string;
+            /** @description How sure the teller is. Default: `1.0`. */
+            sureness?: number;
+            /** @description In-world time: days since the epoch of the world; null: no date. */
+            in_world_at?: number | null;
+            /** @description The in-world date as people say it. */
+            in_world_label?: string;
+        };
+        /**
          * TextReading
          * @description What reading a text has brought.
          */
@@ -11896,7 +12180,7 @@ export interface components {
         };
     };
     responses: {
-        /** @description Bad Request. `bad_request`: The request cannot be carried out; `reranker_down`: The re-ranker is not available; `time_used_up`: The items before took too long; `unreadable`: The request cannot be read. */
+        /** @description Bad Request. `bad_request`: The request cannot be carried out; `reranker_down`: The re-ranker is not available; `unreadable`: The request cannot be read. */
         BadRequestTools: {
             headers: {
                 "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -11944,7 +12228,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description Forbidden. `audience_above_cap`: Audience above the cap of the key; `explain_is_for_gm`: Only a game master may ask for an explanation; `for_gm_only`: Only a game master may ask for this; `forbidden`: Forbidden; `no_namespace`: This key has no agent memory; `wrong_origin`: The key is for other web pages; `wrong_scope`: The key lacks a scope; `wrong_world`: The key is for another world. */
+        /** @description Forbidden. `audience_above_cap`: Audience above the cap of the key; `explain_is_for_gm`: Only a game master may ask for an explanation; `for_gm_only`: Only a game master may ask for this; `forbidden`: Forbidden; `no_namespace`: This key has no agent memory; `no_teller`: Nobody tells it; `not_own_memory`: This memory is somebody else's; `wrong_origin`: The key is for other web pages; `wrong_scope`: The key lacks a scope; `wrong_world`: The key is for another world. */
         ForbiddenTools: {
             headers: {
                 "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -12397,7 +12681,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description Forbidden. `audience_above_cap`: Audience above the cap of the key; `explain_is_for_gm`: Only a game master may ask for an explanation; `forbidden`: Forbidden; `no_namespace`: This key has no agent memory; `wrong_origin`: The key is for other web pages; `wrong_scope`: The key lacks a scope; `wrong_world`: The key is for another world. */
+        /** @description Forbidden. `audience_above_cap`: Audience above the cap of the key; `explain_is_for_gm`: Only a game master may ask for an explanation; `forbidden`: Forbidden; `no_namespace`: This key has no agent memory; `no_teller`: Nobody tells it; `not_own_memory`: This memory is somebody else's; `wrong_origin`: The key is for other web pages; `wrong_scope`: The key lacks a scope; `wrong_world`: The key is for another world. */
         ForbiddenMemory: {
             headers: {
                 "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -12447,7 +12731,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description Bad Request. `bad_request`: The request cannot be carried out; `reranker_down`: The re-ranker is not available; `time_used_up`: The items before took too long; `unreadable`: The request cannot be read. */
+        /** @description Bad Request. `bad_request`: The request cannot be carried out; `reranker_down`: The re-ranker is not available; `unreadable`: The request cannot be read. */
         BadRequestMemory: {
             headers: {
                 "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -12499,7 +12783,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description Forbidden. `audience_above_cap`: Audience above the cap of the key; `explain_is_for_gm`: Only a game master may ask for an explanation; `forbidden`: Forbidden; `no_namespace`: This key has no agent memory; `wrong_origin`: The key is for other web pages; `wrong_scope`: The key lacks a scope; `wrong_world`: The key is for another world. */
+        /** @description Forbidden. `audience_above_cap`: Audience above the cap of the key; `explain_is_for_gm`: Only a game master may ask for an explanation; `forbidden`: Forbidden; `no_namespace`: This key has no agent memory; `no_teller`: Nobody tells it; `not_own_memory`: This memory is somebody else's; `wrong_origin`: The key is for other web pages; `wrong_scope`: The key lacks a scope; `wrong_world`: The key is for another world. */
         "ForbiddenMemory-2": {
             headers: {
                 "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -12983,7 +13267,7 @@ export interface operations {
                      *             "edition": null,
                      *             "licence": null,
                      *             "attribution": null,
-                     *             "author": "engine (c027e532e298)",
+                     *             "author": "engine (9ddf868757e9)",
                      *             "episode": null
                      *           },
                      *           "updated_at": "2026-11-22T19:40:00Z",
@@ -13073,7 +13357,7 @@ export interface operations {
                      *       "party_id": "gulls",
                      *       "episodes": [
                      *         {
-                     *           "id": "01a20000-0000-7000-8000-000000000035",
+                     *           "id": "01a20000-0000-7000-8000-000000000034",
                      *           "kind": "episode",
                      *           "title": "ep-market",
                      *           "text": "The Gulls argued at the Eel Market.",
@@ -13113,7 +13397,7 @@ export interface operations {
                      *           }
                      *         },
                      *         {
-                     *           "id": "01a20000-0000-7000-8000-000000000036",
+                     *           "id": "01a20000-0000-7000-8000-000000000035",
                      *           "kind": "episode",
                      *           "title": "The pier at dusk",
                      *           "text": "The Gulls pulled Ada Crane out of the water.",
@@ -13364,7 +13648,7 @@ export interface operations {
                      *       "understood": true,
                      *       "sources": [
                      *         {
-                     *           "id": "01a20000-0000-7000-8000-000000000041",
+                     *           "id": "01a20000-0000-7000-8000-000000000040",
                      *           "statement": "Bo Reed – is in – The Pier",
                      *           "since": 410,
                      *           "until": null,
@@ -13378,7 +13662,7 @@ export interface operations {
                      *       ],
                      *       "opposing": [
                      *         {
-                     *           "id": "01a20000-0000-7000-8000-000000000043",
+                     *           "id": "01a20000-0000-7000-8000-000000000042",
                      *           "statement": "Bo Reed – is in – The Mill",
                      *           "since": 411,
                      *           "until": null,
@@ -13464,7 +13748,7 @@ export interface operations {
                      *       "basis": "scene",
                      *       "cards": [
                      *         {
-                     *           "id": "01a20000-0000-7000-8000-000000000037",
+                     *           "id": "01a20000-0000-7000-8000-000000000036",
                      *           "kind": "art",
                      *           "title": "ink",
                      *           "image_id": "pier-1",
@@ -13708,7 +13992,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "ids": [
-                     *         "01a20000-0000-7000-8000-000000000068"
+                     *         "01a20000-0000-7000-8000-000000000067"
                      *       ],
                      *       "confirmed": [],
                      *       "replaced": [],
@@ -13784,36 +14068,44 @@ export interface operations {
                      * @example {
                      *       "hits": [
                      *         {
-                     *           "id": "01a20000-0000-7000-8000-000000000068",
+                     *           "id": "01a20000-0000-7000-8000-000000000067",
                      *           "text": "Cy joined late.",
-                     *           "bucket": "episodic",
+                     *           "bucket": "fact",
                      *           "score": 0.708,
                      *           "formerly": false,
                      *           "now": null,
+                     *           "in_world_label": "",
+                     *           "heard_from": "",
+                     *           "sureness": null,
                      *           "relevance": 0.94,
                      *           "match": "keyword",
                      *           "context": "",
-                     *           "recorded_ms": 1795505535731,
+                     *           "recorded_ms": 1795505139451,
                      *           "event_at": null,
                      *           "sources": [
                      *             "Cy joined late."
-                     *           ]
+                     *           ],
+                     *           "summary_id": ""
                      *         },
                      *         {
-                     *           "id": "01a20000-0000-7000-8000-000000000061",
+                     *           "id": "01a20000-0000-7000-8000-000000000060",
                      *           "text": "The tide turns at noon.",
-                     *           "bucket": "episodic",
+                     *           "bucket": "fact",
                      *           "score": 0,
                      *           "formerly": false,
                      *           "now": null,
+                     *           "in_world_label": "",
+                     *           "heard_from": "",
+                     *           "sureness": null,
                      *           "relevance": 0,
                      *           "match": "vector",
                      *           "context": "",
-                     *           "recorded_ms": 1795505533495,
+                     *           "recorded_ms": 1795505137816,
                      *           "event_at": null,
                      *           "sources": [
                      *             "The tide turns at noon."
-                     *           ]
+                     *           ],
+                     *           "summary_id": ""
                      *         }
                      *       ],
                      *       "degraded": []
@@ -13887,7 +14179,7 @@ export interface operations {
                      * @example {
                      *       "hits": [
                      *         {
-                     *           "id": "01a20000-0000-7000-8000-000000000060",
+                     *           "id": "01a20000-0000-7000-8000-000000000059",
                      *           "text": "Where is the pilot?",
                      *           "role": "user",
                      *           "speaker": "Ana",
@@ -13970,7 +14262,7 @@ export interface operations {
                      *       "result": "stored",
                      *       "reason": null,
                      *       "because": "",
-                     *       "memory_id": "01a20000-0000-7000-8000-000000000069",
+                     *       "memory_id": "01a20000-0000-7000-8000-000000000068",
                      *       "bucket": "preference",
                      *       "importance": 0.6
                      *     }
@@ -14043,20 +14335,26 @@ export interface operations {
                      * @example {
                      *       "memories": [
                      *         {
-                     *           "id": "01a20000-0000-7000-8000-000000000059",
+                     *           "id": "01a20000-0000-7000-8000-000000000058",
                      *           "text": "Ana always asks for the bill first.",
                      *           "bucket": "preference",
                      *           "score": 0.48,
                      *           "formerly": false,
-                     *           "now": null
+                     *           "now": null,
+                     *           "in_world_label": "",
+                     *           "heard_from": "",
+                     *           "sureness": null
                      *         },
                      *         {
-                     *           "id": "01a20000-0000-7000-8000-000000000069",
+                     *           "id": "01a20000-0000-7000-8000-000000000068",
                      *           "text": "Cy prefers riddles to fights.",
                      *           "bucket": "preference",
                      *           "score": 0.459,
                      *           "formerly": false,
-                     *           "now": null
+                     *           "now": null,
+                     *           "in_world_label": "",
+                     *           "heard_from": "",
+                     *           "sureness": null
                      *         }
                      *       ],
                      *       "intent": "preference",
@@ -14071,6 +14369,80 @@ export interface operations {
                      *     }
                      */
                     "application/json": components["schemas"]["MemoryQueryAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequestTools"];
+            401: components["responses"]["UnauthorizedTools"];
+            403: components["responses"]["ForbiddenTools"];
+            404: components["responses"]["NotFoundTools"];
+            409: components["responses"]["ConflictTools"];
+            413: components["responses"]["RequestEntityTooLargeTools"];
+            422: components["responses"]["UnprocessableEntityTools"];
+            429: components["responses"]["TooManyRequestsTools"];
+            503: components["responses"]["ServiceUnavailableTools"];
+        };
+    };
+    memory_tell: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Your own id for this request (1 to 64 of A-Z a-z 0-9 . _ : -), else it gets a new one.
+                 * @example turn-412
+                 */
+                "X-Request-ID"?: components["parameters"]["X-Request-ID"];
+                /**
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @example salt-coast
+                 */
+                "X-World"?: components["parameters"]["X-World"];
+                /**
+                 * @description Name of the agent whose memory is meant; only with an administrator's key that names none.
+                 * @example scribe
+                 */
+                "X-Namespace"?: components["parameters"]["X-Namespace"];
+                /**
+                 * @description Any text of yours, one for each write: the same again replays the first answer for a day instead of writing twice. With another body it is 422.
+                 * @example turn-412-write-1
+                 */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "as": "npc:ada-crane",
+                 *       "to": "bo-reed",
+                 *       "text": "The tide is early."
+                 *     }
+                 */
+                "application/json": components["schemas"]["MemoryTellArguments"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "01a20000-0000-7000-8000-000000000072",
+                     *       "memory_id": "01a20000-0000-7000-8000-000000000073",
+                     *       "to": "bo-reed",
+                     *       "waiting": false
+                     *     }
+                     */
+                    "application/json": components["schemas"]["MemoryTellAnswer"];
                 };
             };
             400: components["responses"]["BadRequestTools"];
@@ -14286,7 +14658,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "episode_id": "01a20000-0000-7000-8000-000000000074",
+                     *       "episode_id": "01a20000-0000-7000-8000-000000000078",
                      *       "summary": "Draw the tide table\nedit  (1 changes)\nIt is drawn.",
                      *       "pivots": [],
                      *       "learned_errors": [],
@@ -14371,7 +14743,7 @@ export interface operations {
                      *       ],
                      *       "earlier": [
                      *         {
-                     *           "episode_id": "01a20000-0000-7000-8000-000000000071",
+                     *           "episode_id": "01a20000-0000-7000-8000-000000000075",
                      *           "task": "Mend the tide table",
                      *           "success": true,
                      *           "solution": "row.get('tide')",
@@ -14813,7 +15185,7 @@ export interface operations {
                      *       "key": {
                      *         "id": "01a20000-0000-7000-8000-000000000001",
                      *         "name": "engine",
-                     *         "prefix": "c027e532e298",
+                     *         "prefix": "9ddf868757e9",
                      *         "scopes": [
                      *           "admin"
                      *         ],
@@ -17172,7 +17544,7 @@ export interface operations {
                      *             "year_one_begins": 0,
                      *             "first_weekday": 0
                      *           },
-                     *           "made_by": "engine (c027e532e298)",
+                     *           "made_by": "engine (9ddf868757e9)",
                      *           "created_at": "2026-11-22T19:40:00Z"
                      *         }
                      *       ]
@@ -17418,14 +17790,14 @@ export interface operations {
                      * @example {
                      *       "members": [
                      *         {
-                     *           "id": 2,
+                     *           "id": 1,
                      *           "user": "anna",
                      *           "role": "gm",
                      *           "party_id": null,
                      *           "character_id": null
                      *         },
                      *         {
-                     *           "id": 3,
+                     *           "id": 2,
                      *           "user": "ben",
                      *           "role": "player",
                      *           "party_id": null,
@@ -17506,7 +17878,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": 3,
+                     *       "id": 2,
                      *       "user": "ben",
                      *       "role": "player",
                      *       "party_id": null,
@@ -17652,7 +18024,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": 3,
+                     *       "id": 2,
                      *       "user": "ben",
                      *       "role": "player",
                      *       "party_id": "gulls",
@@ -18026,7 +18398,7 @@ export interface operations {
                      *         {
                      *           "id": "01a20000-0000-7000-8000-000000000003",
                      *           "name": "table page",
-                     *           "prefix": "644abaacc34e",
+                     *           "prefix": "7657a222ed97",
                      *           "scopes": [
                      *             "tools:read"
                      *           ],
@@ -18125,7 +18497,7 @@ export interface operations {
                      * @example {
                      *       "id": "01a20000-0000-7000-8000-000000000003",
                      *       "name": "table page",
-                     *       "prefix": "644abaacc34e",
+                     *       "prefix": "7657a222ed97",
                      *       "scopes": [
                      *         "tools:read"
                      *       ],
@@ -18207,7 +18579,7 @@ export interface operations {
                      * @example {
                      *       "id": "01a20000-0000-7000-8000-000000000003",
                      *       "name": "table page",
-                     *       "prefix": "644abaacc34e",
+                     *       "prefix": "7657a222ed97",
                      *       "scopes": [
                      *         "tools:read"
                      *       ],
@@ -18353,7 +18725,7 @@ export interface operations {
                      * @example {
                      *       "webhooks": [
                      *         {
-                     *           "id": "01a20000-0000-7000-8000-000000000049",
+                     *           "id": "01a20000-0000-7000-8000-000000000048",
                      *           "name": "engine",
                      *           "url": "https://engine.invalid/hooks",
                      *           "audience": "gm",
@@ -18448,7 +18820,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "01a20000-0000-7000-8000-000000000049",
+                     *       "id": "01a20000-0000-7000-8000-000000000048",
                      *       "name": "engine",
                      *       "url": "https://engine.invalid/hooks",
                      *       "audience": "gm",
@@ -18463,7 +18835,7 @@ export interface operations {
                      *       "last_success_at": null,
                      *       "created_at": "2026-11-22T19:40:00Z",
                      *       "updated_at": "2026-11-22T19:40:00Z",
-                     *       "secret": "whsec_lms6xIHLMlSdK7Q5/qTpsO7wpUq74fwE+E2x/GbZRVg="
+                     *       "secret": "whsec_ffes0sRj586r1njKyA6T5CR0tidsWg52sBHyoz8khrc="
                      *     }
                      */
                     "application/json": components["schemas"]["Webhook"];
@@ -18529,7 +18901,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "01a20000-0000-7000-8000-000000000049",
+                     *       "id": "01a20000-0000-7000-8000-000000000048",
                      *       "name": "engine",
                      *       "url": "https://engine.invalid/hooks",
                      *       "audience": "gm",
@@ -18688,7 +19060,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "01a20000-0000-7000-8000-000000000049",
+                     *       "id": "01a20000-0000-7000-8000-000000000048",
                      *       "name": "engine",
                      *       "url": "https://engine.invalid/hooks",
                      *       "audience": "gm",
@@ -18779,7 +19151,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "01a20000-0000-7000-8000-000000000049",
+                     *       "id": "01a20000-0000-7000-8000-000000000048",
                      *       "name": "engine",
                      *       "url": "https://engine.invalid/hooks",
                      *       "audience": "gm",
@@ -18797,7 +19169,7 @@ export interface operations {
                      *       "last_success_at": null,
                      *       "created_at": "2026-11-22T19:40:00Z",
                      *       "updated_at": "2026-11-22T19:40:00Z",
-                     *       "secret": "whsec_6FEvXQwxR6RXi30aBJWRxqr2Pla9n6+Kr42hePoG9Rk="
+                     *       "secret": "whsec_3Jhw89FBcm3XnY7VsHf/lgXZXUAFX7GYEH3OAMKvJeo="
                      *     }
                      */
                     "application/json": components["schemas"]["Webhook"];
@@ -18856,8 +19228,8 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "01a20000-0000-7000-8000-000000000050",
-                     *       "message_id": "test_01a20000-0000-7000-8000-000000000051",
+                     *       "id": "01a20000-0000-7000-8000-000000000049",
+                     *       "message_id": "test_01a20000-0000-7000-8000-000000000050",
                      *       "type": "webhook.test",
                      *       "state": "dead",
                      *       "attempt_count": 1,
@@ -18865,7 +19237,7 @@ export interface operations {
                      *         {
                      *           "at": "2026-11-22T19:40:00Z",
                      *           "status": 0,
-                     *           "milliseconds": 14,
+                     *           "milliseconds": 12,
                      *           "error": "engine.invalid cannot be resolved",
                      *           "answer": ""
                      *         }
@@ -18949,8 +19321,8 @@ export interface operations {
                      * @example {
                      *       "deliveries": [
                      *         {
-                     *           "id": "01a20000-0000-7000-8000-000000000050",
-                     *           "message_id": "test_01a20000-0000-7000-8000-000000000051",
+                     *           "id": "01a20000-0000-7000-8000-000000000049",
+                     *           "message_id": "test_01a20000-0000-7000-8000-000000000050",
                      *           "type": "webhook.test",
                      *           "state": "dead",
                      *           "attempt_count": 1,
@@ -18958,7 +19330,7 @@ export interface operations {
                      *             {
                      *               "at": "2026-11-22T19:40:00Z",
                      *               "status": 0,
-                     *               "milliseconds": 14,
+                     *               "milliseconds": 12,
                      *               "error": "engine.invalid cannot be resolved",
                      *               "answer": ""
                      *             }
@@ -19038,8 +19410,8 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "01a20000-0000-7000-8000-000000000050",
-                     *       "message_id": "test_01a20000-0000-7000-8000-000000000051",
+                     *       "id": "01a20000-0000-7000-8000-000000000049",
+                     *       "message_id": "test_01a20000-0000-7000-8000-000000000050",
                      *       "type": "webhook.test",
                      *       "state": "dead",
                      *       "attempt_count": 2,
@@ -19047,14 +19419,14 @@ export interface operations {
                      *         {
                      *           "at": "2026-11-22T19:40:00Z",
                      *           "status": 0,
-                     *           "milliseconds": 14,
+                     *           "milliseconds": 12,
                      *           "error": "engine.invalid cannot be resolved",
                      *           "answer": ""
                      *         },
                      *         {
                      *           "at": "2026-11-22T19:40:00Z",
                      *           "status": 0,
-                     *           "milliseconds": 23,
+                     *           "milliseconds": 3,
                      *           "error": "engine.invalid cannot be resolved",
                      *           "answer": ""
                      *         }
@@ -19131,7 +19503,7 @@ export interface operations {
                      * @example {
                      *       "reveals": [
                      *         {
-                     *           "id": "01a20000-0000-7000-8000-000000000032",
+                     *           "id": "01a20000-0000-7000-8000-000000000031",
                      *           "subject_kind": "lore",
                      *           "subject_id": "01a20000-0000-7000-8000-000000000005",
                      *           "audience": "npc:bo-reed",
@@ -19140,7 +19512,7 @@ export interface operations {
                      *           "in_world_label": "",
                      *           "in_world_date": "",
                      *           "note": "He works there.",
-                     *           "by": "engine (c027e532e298)",
+                     *           "by": "engine (9ddf868757e9)",
                      *           "created_at": "2026-11-22T19:40:00Z",
                      *           "undone_at": null
                      *         }
@@ -19224,7 +19596,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "01a20000-0000-7000-8000-000000000032",
+                     *       "id": "01a20000-0000-7000-8000-000000000031",
                      *       "subject_kind": "lore",
                      *       "subject_id": "01a20000-0000-7000-8000-000000000005",
                      *       "audience": "npc:bo-reed",
@@ -19233,7 +19605,7 @@ export interface operations {
                      *       "in_world_label": "",
                      *       "in_world_date": "",
                      *       "note": "He works there.",
-                     *       "by": "engine (c027e532e298)",
+                     *       "by": "engine (9ddf868757e9)",
                      *       "created_at": "2026-11-22T19:40:00Z",
                      *       "undone_at": null
                      *     }
@@ -19300,7 +19672,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "01a20000-0000-7000-8000-000000000032",
+                     *       "id": "01a20000-0000-7000-8000-000000000031",
                      *       "subject_kind": "lore",
                      *       "subject_id": "01a20000-0000-7000-8000-000000000005",
                      *       "audience": "npc:bo-reed",
@@ -19309,7 +19681,7 @@ export interface operations {
                      *       "in_world_label": "",
                      *       "in_world_date": "",
                      *       "note": "He works there.",
-                     *       "by": "engine (c027e532e298)",
+                     *       "by": "engine (9ddf868757e9)",
                      *       "created_at": "2026-11-22T19:40:00Z",
                      *       "undone_at": null
                      *     }
@@ -19385,7 +19757,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "01a20000-0000-7000-8000-000000000032",
+                     *       "id": "01a20000-0000-7000-8000-000000000031",
                      *       "subject_kind": "lore",
                      *       "subject_id": "01a20000-0000-7000-8000-000000000005",
                      *       "audience": "npc:bo-reed",
@@ -19394,7 +19766,7 @@ export interface operations {
                      *       "in_world_label": "",
                      *       "in_world_date": "",
                      *       "note": "He works there.",
-                     *       "by": "engine (c027e532e298)",
+                     *       "by": "engine (9ddf868757e9)",
                      *       "created_at": "2026-11-22T19:40:00Z",
                      *       "undone_at": "2026-11-22T19:40:00Z"
                      *     }
@@ -19508,7 +19880,7 @@ export interface operations {
                      *           "in_world_until_date": "",
                      *           "campaign": null,
                      *           "overrides": null,
-                     *           "author": "engine (c027e532e298)",
+                     *           "author": "engine (9ddf868757e9)",
                      *           "folder": "",
                      *           "origin": "",
                      *           "version": 1,
@@ -19538,7 +19910,7 @@ export interface operations {
                      *           "in_world_until_date": "",
                      *           "campaign": null,
                      *           "overrides": null,
-                     *           "author": "engine (c027e532e298)",
+                     *           "author": "engine (9ddf868757e9)",
                      *           "folder": "Harbour",
                      *           "origin": "",
                      *           "version": 1,
@@ -19901,7 +20273,7 @@ export interface operations {
                      *       "in_world_until_date": "",
                      *       "campaign": null,
                      *       "overrides": null,
-                     *       "author": "engine (c027e532e298)",
+                     *       "author": "engine (9ddf868757e9)",
                      *       "folder": "Harbour",
                      *       "origin": "",
                      *       "version": 1,
@@ -21053,7 +21425,7 @@ export interface operations {
                      *       "in_world_until_date": "",
                      *       "campaign": null,
                      *       "overrides": null,
-                     *       "author": "engine (c027e532e298)",
+                     *       "author": "engine (9ddf868757e9)",
                      *       "folder": "",
                      *       "origin": "",
                      *       "version": 2,
@@ -21138,7 +21510,7 @@ export interface operations {
                      *           "title": "A second moon",
                      *           "created_at": "2026-11-22T19:40:00Z",
                      *           "reason": "",
-                     *           "proposed_by": "engine (c027e532e298)",
+                     *           "proposed_by": "engine (9ddf868757e9)",
                      *           "campaign": null,
                      *           "entry": {
                      *             "title": "A second moon"
@@ -21152,7 +21524,7 @@ export interface operations {
                      *           "title": "The Tin Heron",
                      *           "created_at": "2026-11-22T19:40:00Z",
                      *           "reason": "Ana asked for an inn twice.",
-                     *           "proposed_by": "engine (c027e532e298)",
+                     *           "proposed_by": "engine (9ddf868757e9)",
                      *           "campaign": null,
                      *           "entry": {
                      *             "body": "An inn by the pier.",
@@ -21243,7 +21615,7 @@ export interface operations {
                      *       "title": "The Tin Heron",
                      *       "created_at": "2026-11-22T19:40:00Z",
                      *       "reason": "Ana asked for an inn twice.",
-                     *       "proposed_by": "engine (c027e532e298)",
+                     *       "proposed_by": "engine (9ddf868757e9)",
                      *       "campaign": null,
                      *       "entry": {
                      *         "body": "An inn by the pier.",
@@ -21353,7 +21725,7 @@ export interface operations {
                      *       "in_world_until_date": "",
                      *       "campaign": null,
                      *       "overrides": null,
-                     *       "author": "engine (c027e532e298)",
+                     *       "author": "engine (9ddf868757e9)",
                      *       "folder": "",
                      *       "origin": "",
                      *       "version": 1,
@@ -21436,12 +21808,12 @@ export interface operations {
                      *       "title": "A second moon",
                      *       "created_at": "2026-11-22T19:40:00Z",
                      *       "reason": "",
-                     *       "proposed_by": "engine (c027e532e298)",
+                     *       "proposed_by": "engine (9ddf868757e9)",
                      *       "campaign": null,
                      *       "entry": {
                      *         "title": "A second moon"
                      *       },
-                     *       "decided_by": "engine (c027e532e298)",
+                     *       "decided_by": "engine (9ddf868757e9)",
                      *       "decision": "There is one moon."
                      *     }
                      */
@@ -21511,7 +21883,7 @@ export interface operations {
                      *       "title": "A second moon",
                      *       "created_at": "2026-11-22T19:40:00Z",
                      *       "reason": "",
-                     *       "proposed_by": "engine (c027e532e298)",
+                     *       "proposed_by": "engine (9ddf868757e9)",
                      *       "campaign": null,
                      *       "entry": {
                      *         "title": "A second moon"
@@ -21586,14 +21958,14 @@ export interface operations {
                      * @example {
                      *       "versions": [
                      *         {
-                     *           "version_id": 58,
+                     *           "version_id": 6,
                      *           "version": 2,
                      *           "saved_at": "2026-11-22T19:40:00Z",
                      *           "by": "",
                      *           "reason": ""
                      *         },
                      *         {
-                     *           "version_id": 53,
+                     *           "version_id": 1,
                      *           "version": 1,
                      *           "saved_at": "2026-11-22T19:40:00Z",
                      *           "by": "",
@@ -21698,7 +22070,7 @@ export interface operations {
                      *       "in_world_until_date": "",
                      *       "campaign": null,
                      *       "overrides": null,
-                     *       "author": "engine (c027e532e298)",
+                     *       "author": "engine (9ddf868757e9)",
                      *       "folder": "Harbour",
                      *       "origin": "",
                      *       "version": 3,
@@ -21771,7 +22143,7 @@ export interface operations {
                      *       "comments": [
                      *         {
                      *           "id": "01a20000-0000-7000-8000-000000000006",
-                     *           "author": "engine (c027e532e298)",
+                     *           "author": "engine (9ddf868757e9)",
                      *           "text": "Which plank?",
                      *           "created_at": "2026-11-22T19:40:00Z",
                      *           "resolved_at": null,
@@ -21857,7 +22229,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "id": "01a20000-0000-7000-8000-000000000006",
-                     *       "author": "engine (c027e532e298)",
+                     *       "author": "engine (9ddf868757e9)",
                      *       "text": "Which plank?",
                      *       "created_at": "2026-11-22T19:40:00Z",
                      *       "resolved_at": null,
@@ -21929,7 +22301,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "id": "01a20000-0000-7000-8000-000000000006",
-                     *       "author": "engine (c027e532e298)",
+                     *       "author": "engine (9ddf868757e9)",
                      *       "text": "Which plank?",
                      *       "created_at": "2026-11-22T19:40:00Z",
                      *       "resolved_at": null,
@@ -22020,11 +22392,11 @@ export interface operations {
                     /**
                      * @example {
                      *       "id": "01a20000-0000-7000-8000-000000000006",
-                     *       "author": "engine (c027e532e298)",
+                     *       "author": "engine (9ddf868757e9)",
                      *       "text": "Which plank?",
                      *       "created_at": "2026-11-22T19:40:00Z",
                      *       "resolved_at": "2026-11-22T19:40:00Z",
-                     *       "resolved_by": "engine (c027e532e298)"
+                     *       "resolved_by": "engine (9ddf868757e9)"
                      *     }
                      */
                     "application/json": components["schemas"]["Comment"];
@@ -23273,7 +23645,7 @@ export interface operations {
                      *           "count": 1,
                      *           "is_new": false,
                      *           "who": "",
-                     *           "reason": "bulk change undone by engine (c027e532e298)"
+                     *           "reason": "bulk change undone by engine (9ddf868757e9)"
                      *         },
                      *         {
                      *           "at": "2026-11-22T19:40:00Z",
@@ -23289,7 +23661,7 @@ export interface operations {
                      *           "reason": "bulk change by anna: status Draft"
                      *         }
                      *       ],
-                     *       "next_cursor": "IjIwMjYtMTEtMjRUMDc6MzE6MjAuMjM1ODgxKzAwOjAwIg:1xVkzq:RyNueIHvl3DxggXJZAaVR04JSUCOBu7okFi-Bnb4QvU"
+                     *       "next_cursor": "IjIwMjYtMTEtMjRUMDc6MjQ6NTYuMjM1MDQ1KzAwOjAwIg:1xVktd:lDPSmhfXIUWUqMlMV8ZtSSHxW2sDWEwoOWtPPrCSVfE"
                      *     }
                      */
                     "application/json": components["schemas"]["RecentChangePage"];
@@ -23382,10 +23754,10 @@ export interface operations {
                      * @example {
                      *       "facts": [
                      *         {
-                     *           "id": "01a20000-0000-7000-8000-000000000043",
-                     *           "src": "01a20000-0000-7000-8000-000000000044",
+                     *           "id": "01a20000-0000-7000-8000-000000000042",
+                     *           "src": "01a20000-0000-7000-8000-000000000043",
                      *           "relation": "LOCATED_IN",
-                     *           "dst": "01a20000-0000-7000-8000-000000000038",
+                     *           "dst": "01a20000-0000-7000-8000-000000000037",
                      *           "label": "",
                      *           "since": 411,
                      *           "until": null,
@@ -23404,10 +23776,10 @@ export interface operations {
                      *           "flag": ""
                      *         },
                      *         {
-                     *           "id": "01a20000-0000-7000-8000-000000000041",
-                     *           "src": "01a20000-0000-7000-8000-000000000044",
+                     *           "id": "01a20000-0000-7000-8000-000000000040",
+                     *           "src": "01a20000-0000-7000-8000-000000000043",
                      *           "relation": "LOCATED_IN",
-                     *           "dst": "01a20000-0000-7000-8000-000000000039",
+                     *           "dst": "01a20000-0000-7000-8000-000000000038",
                      *           "label": "",
                      *           "since": 410,
                      *           "until": null,
@@ -23517,37 +23889,37 @@ export interface operations {
                      * @example {
                      *       "nodes": [
                      *         {
-                     *           "id": "01a20000-0000-7000-8000-000000000038",
+                     *           "id": "01a20000-0000-7000-8000-000000000037",
                      *           "outcome": "created"
                      *         },
                      *         {
-                     *           "id": "01a20000-0000-7000-8000-000000000039",
+                     *           "id": "01a20000-0000-7000-8000-000000000038",
                      *           "outcome": "unchanged"
                      *         }
                      *       ],
                      *       "edges": [
                      *         {
-                     *           "id": "01a20000-0000-7000-8000-000000000040",
+                     *           "id": "01a20000-0000-7000-8000-000000000039",
                      *           "outcome": "created"
                      *         },
                      *         {
-                     *           "id": "01a20000-0000-7000-8000-000000000041",
+                     *           "id": "01a20000-0000-7000-8000-000000000040",
                      *           "outcome": "created"
                      *         }
                      *       ],
                      *       "conflicts": [
                      *         {
-                     *           "id": "01a20000-0000-7000-8000-000000000042",
+                     *           "id": "01a20000-0000-7000-8000-000000000041",
                      *           "rule": "one-place",
                      *           "says": "Nobody and nothing is in two places at one time.",
-                     *           "first": "01a20000-0000-7000-8000-000000000041",
-                     *           "second": "01a20000-0000-7000-8000-000000000043",
+                     *           "first": "01a20000-0000-7000-8000-000000000040",
+                     *           "second": "01a20000-0000-7000-8000-000000000042",
                      *           "ended": null,
                      *           "first_fact": {
-                     *             "id": "01a20000-0000-7000-8000-000000000041",
-                     *             "src": "01a20000-0000-7000-8000-000000000044",
+                     *             "id": "01a20000-0000-7000-8000-000000000040",
+                     *             "src": "01a20000-0000-7000-8000-000000000043",
                      *             "relation": "LOCATED_IN",
-                     *             "dst": "01a20000-0000-7000-8000-000000000039",
+                     *             "dst": "01a20000-0000-7000-8000-000000000038",
                      *             "label": "",
                      *             "since": 410,
                      *             "until": null,
@@ -23566,10 +23938,10 @@ export interface operations {
                      *             "flag": ""
                      *           },
                      *           "second_fact": {
-                     *             "id": "01a20000-0000-7000-8000-000000000043",
-                     *             "src": "01a20000-0000-7000-8000-000000000044",
+                     *             "id": "01a20000-0000-7000-8000-000000000042",
+                     *             "src": "01a20000-0000-7000-8000-000000000043",
                      *             "relation": "LOCATED_IN",
-                     *             "dst": "01a20000-0000-7000-8000-000000000038",
+                     *             "dst": "01a20000-0000-7000-8000-000000000037",
                      *             "label": "",
                      *             "since": 411,
                      *             "until": null,
@@ -23660,10 +24032,10 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "01a20000-0000-7000-8000-000000000040",
-                     *       "src": "01a20000-0000-7000-8000-000000000044",
+                     *       "id": "01a20000-0000-7000-8000-000000000039",
+                     *       "src": "01a20000-0000-7000-8000-000000000043",
                      *       "relation": "KNOWS",
-                     *       "dst": "01a20000-0000-7000-8000-000000000045",
+                     *       "dst": "01a20000-0000-7000-8000-000000000044",
                      *       "label": "",
                      *       "since": null,
                      *       "until": null,
@@ -23753,10 +24125,10 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "01a20000-0000-7000-8000-000000000040",
-                     *       "src": "01a20000-0000-7000-8000-000000000044",
+                     *       "id": "01a20000-0000-7000-8000-000000000039",
+                     *       "src": "01a20000-0000-7000-8000-000000000043",
                      *       "relation": "KNOWS",
-                     *       "dst": "01a20000-0000-7000-8000-000000000045",
+                     *       "dst": "01a20000-0000-7000-8000-000000000044",
                      *       "label": "",
                      *       "since": null,
                      *       "until": null,
@@ -23915,11 +24287,11 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "center": "01a20000-0000-7000-8000-000000000044",
+                     *       "center": "01a20000-0000-7000-8000-000000000043",
                      *       "depth": 1,
                      *       "nodes": [
                      *         {
-                     *           "id": "01a20000-0000-7000-8000-000000000044",
+                     *           "id": "01a20000-0000-7000-8000-000000000043",
                      *           "kind": "Character",
                      *           "slug": "bo-reed",
                      *           "name": "Bo Reed",
@@ -23928,7 +24300,7 @@ export interface operations {
                      *           "depth": 0
                      *         },
                      *         {
-                     *           "id": "01a20000-0000-7000-8000-000000000039",
+                     *           "id": "01a20000-0000-7000-8000-000000000038",
                      *           "kind": "Location",
                      *           "slug": "the-pier",
                      *           "name": "The Pier",
@@ -23939,10 +24311,10 @@ export interface operations {
                      *       ],
                      *       "edges": [
                      *         {
-                     *           "id": "01a20000-0000-7000-8000-000000000040",
-                     *           "src": "01a20000-0000-7000-8000-000000000044",
+                     *           "id": "01a20000-0000-7000-8000-000000000039",
+                     *           "src": "01a20000-0000-7000-8000-000000000043",
                      *           "relation": "KNOWS",
-                     *           "dst": "01a20000-0000-7000-8000-000000000045",
+                     *           "dst": "01a20000-0000-7000-8000-000000000044",
                      *           "label": "",
                      *           "since": null,
                      *           "until": null,
@@ -23956,10 +24328,10 @@ export interface operations {
                      *           "believed_until": null
                      *         },
                      *         {
-                     *           "id": "01a20000-0000-7000-8000-000000000041",
-                     *           "src": "01a20000-0000-7000-8000-000000000044",
+                     *           "id": "01a20000-0000-7000-8000-000000000040",
+                     *           "src": "01a20000-0000-7000-8000-000000000043",
                      *           "relation": "LOCATED_IN",
-                     *           "dst": "01a20000-0000-7000-8000-000000000039",
+                     *           "dst": "01a20000-0000-7000-8000-000000000038",
                      *           "label": "",
                      *           "since": 410,
                      *           "until": null,
@@ -24058,7 +24430,7 @@ export interface operations {
                      * @example {
                      *       "nodes": [
                      *         {
-                     *           "id": "01a20000-0000-7000-8000-000000000045",
+                     *           "id": "01a20000-0000-7000-8000-000000000044",
                      *           "kind": "Character",
                      *           "slug": "ada-crane",
                      *           "name": "Ada Crane",
@@ -24067,7 +24439,7 @@ export interface operations {
                      *           "depth": 0
                      *         },
                      *         {
-                     *           "id": "01a20000-0000-7000-8000-000000000039",
+                     *           "id": "01a20000-0000-7000-8000-000000000038",
                      *           "kind": "Location",
                      *           "slug": "the-pier",
                      *           "name": "The Pier",
@@ -24078,10 +24450,10 @@ export interface operations {
                      *       ],
                      *       "edges": [
                      *         {
-                     *           "id": "01a20000-0000-7000-8000-000000000046",
-                     *           "src": "01a20000-0000-7000-8000-000000000045",
+                     *           "id": "01a20000-0000-7000-8000-000000000045",
+                     *           "src": "01a20000-0000-7000-8000-000000000044",
                      *           "relation": "RELATES_TO",
-                     *           "dst": "01a20000-0000-7000-8000-000000000039",
+                     *           "dst": "01a20000-0000-7000-8000-000000000038",
                      *           "label": "lives in",
                      *           "since": null,
                      *           "until": null,
@@ -24180,17 +24552,17 @@ export interface operations {
                      * @example {
                      *       "contradictions": [
                      *         {
-                     *           "id": "01a20000-0000-7000-8000-000000000042",
+                     *           "id": "01a20000-0000-7000-8000-000000000041",
                      *           "rule": "one-place",
                      *           "says": "Nobody and nothing is in two places at one time.",
-                     *           "first": "01a20000-0000-7000-8000-000000000041",
-                     *           "second": "01a20000-0000-7000-8000-000000000043",
+                     *           "first": "01a20000-0000-7000-8000-000000000040",
+                     *           "second": "01a20000-0000-7000-8000-000000000042",
                      *           "ended": null,
                      *           "first_fact": {
-                     *             "id": "01a20000-0000-7000-8000-000000000041",
-                     *             "src": "01a20000-0000-7000-8000-000000000044",
+                     *             "id": "01a20000-0000-7000-8000-000000000040",
+                     *             "src": "01a20000-0000-7000-8000-000000000043",
                      *             "relation": "LOCATED_IN",
-                     *             "dst": "01a20000-0000-7000-8000-000000000039",
+                     *             "dst": "01a20000-0000-7000-8000-000000000038",
                      *             "label": "",
                      *             "since": 410,
                      *             "until": null,
@@ -24209,10 +24581,10 @@ export interface operations {
                      *             "flag": ""
                      *           },
                      *           "second_fact": {
-                     *             "id": "01a20000-0000-7000-8000-000000000043",
-                     *             "src": "01a20000-0000-7000-8000-000000000044",
+                     *             "id": "01a20000-0000-7000-8000-000000000042",
+                     *             "src": "01a20000-0000-7000-8000-000000000043",
                      *             "relation": "LOCATED_IN",
-                     *             "dst": "01a20000-0000-7000-8000-000000000038",
+                     *             "dst": "01a20000-0000-7000-8000-000000000037",
                      *             "label": "",
                      *             "since": 411,
                      *             "until": null,
@@ -24314,17 +24686,17 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "01a20000-0000-7000-8000-000000000042",
+                     *       "id": "01a20000-0000-7000-8000-000000000041",
                      *       "rule": "one-place",
                      *       "says": "Nobody and nothing is in two places at one time.",
-                     *       "first": "01a20000-0000-7000-8000-000000000041",
-                     *       "second": "01a20000-0000-7000-8000-000000000043",
+                     *       "first": "01a20000-0000-7000-8000-000000000040",
+                     *       "second": "01a20000-0000-7000-8000-000000000042",
                      *       "ended": null,
                      *       "first_fact": {
-                     *         "id": "01a20000-0000-7000-8000-000000000041",
-                     *         "src": "01a20000-0000-7000-8000-000000000044",
+                     *         "id": "01a20000-0000-7000-8000-000000000040",
+                     *         "src": "01a20000-0000-7000-8000-000000000043",
                      *         "relation": "LOCATED_IN",
-                     *         "dst": "01a20000-0000-7000-8000-000000000039",
+                     *         "dst": "01a20000-0000-7000-8000-000000000038",
                      *         "label": "",
                      *         "since": 410,
                      *         "until": null,
@@ -24343,10 +24715,10 @@ export interface operations {
                      *         "flag": ""
                      *       },
                      *       "second_fact": {
-                     *         "id": "01a20000-0000-7000-8000-000000000043",
-                     *         "src": "01a20000-0000-7000-8000-000000000044",
+                     *         "id": "01a20000-0000-7000-8000-000000000042",
+                     *         "src": "01a20000-0000-7000-8000-000000000043",
                      *         "relation": "LOCATED_IN",
-                     *         "dst": "01a20000-0000-7000-8000-000000000038",
+                     *         "dst": "01a20000-0000-7000-8000-000000000037",
                      *         "label": "",
                      *         "since": 411,
                      *         "until": null,
@@ -24519,17 +24891,17 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "01a20000-0000-7000-8000-000000000042",
+                     *       "id": "01a20000-0000-7000-8000-000000000041",
                      *       "rule": "one-place",
                      *       "says": "Nobody and nothing is in two places at one time.",
-                     *       "first": "01a20000-0000-7000-8000-000000000047",
-                     *       "second": "01a20000-0000-7000-8000-000000000043",
+                     *       "first": "01a20000-0000-7000-8000-000000000046",
+                     *       "second": "01a20000-0000-7000-8000-000000000042",
                      *       "ended": null,
                      *       "first_fact": {
-                     *         "id": "01a20000-0000-7000-8000-000000000047",
-                     *         "src": "01a20000-0000-7000-8000-000000000044",
+                     *         "id": "01a20000-0000-7000-8000-000000000046",
+                     *         "src": "01a20000-0000-7000-8000-000000000043",
                      *         "relation": "LOCATED_IN",
-                     *         "dst": "01a20000-0000-7000-8000-000000000039",
+                     *         "dst": "01a20000-0000-7000-8000-000000000038",
                      *         "label": "",
                      *         "since": 410,
                      *         "until": null,
@@ -24548,10 +24920,10 @@ export interface operations {
                      *         "flag": ""
                      *       },
                      *       "second_fact": {
-                     *         "id": "01a20000-0000-7000-8000-000000000043",
-                     *         "src": "01a20000-0000-7000-8000-000000000044",
+                     *         "id": "01a20000-0000-7000-8000-000000000042",
+                     *         "src": "01a20000-0000-7000-8000-000000000043",
                      *         "relation": "LOCATED_IN",
-                     *         "dst": "01a20000-0000-7000-8000-000000000038",
+                     *         "dst": "01a20000-0000-7000-8000-000000000037",
                      *         "label": "",
                      *         "since": 411,
                      *         "until": null,
@@ -25789,7 +26161,7 @@ export interface operations {
                      *           "state": "done",
                      *           "progress": 100,
                      *           "failure": "",
-                     *           "size": 28778,
+                     *           "size": 28618,
                      *           "created_at": "2026-11-22T19:40:00Z",
                      *           "finished_at": "2026-11-22T19:40:00Z"
                      *         }
@@ -25964,7 +26336,7 @@ export interface operations {
                      *       "state": "done",
                      *       "progress": 100,
                      *       "failure": "",
-                     *       "size": 28778,
+                     *       "size": 28618,
                      *       "created_at": "2026-11-22T19:40:00Z",
                      *       "finished_at": "2026-11-22T19:40:00Z"
                      *     }
@@ -26254,13 +26626,13 @@ export interface operations {
                      *           "audience": "gm",
                      *           "key_id": "01a20000-0000-7000-8000-000000000001",
                      *           "key_name": "engine",
-                     *           "request_id": "01a20c77a505777f9f5f39728069718e",
+                     *           "request_id": "01a20c71af1578e3846e3b15a89af6c9",
                      *           "asked": {},
                      *           "returned": [],
                      *           "degraded": [],
                      *           "status": 201,
                      *           "code": "",
-                     *           "milliseconds": 70.056
+                     *           "milliseconds": 58.923
                      *         }
                      *       ],
                      *       "next_cursor": null
@@ -26345,13 +26717,13 @@ export interface operations {
                      *       "audience": "gm",
                      *       "key_id": "01a20000-0000-7000-8000-000000000001",
                      *       "key_name": "engine",
-                     *       "request_id": "01a20c77a505777f9f5f39728069718e",
+                     *       "request_id": "01a20c71af1578e3846e3b15a89af6c9",
                      *       "asked": {},
                      *       "returned": [],
                      *       "degraded": [],
                      *       "status": 201,
                      *       "code": "",
-                     *       "milliseconds": 70.056
+                     *       "milliseconds": 58.923
                      *     }
                      */
                     "application/json": components["schemas"]["AuditedCall"];
@@ -27243,7 +27615,7 @@ export interface operations {
                      *       "method": "rules",
                      *       "visibility": "gm",
                      *       "contradicts": [],
-                     *       "decided_by": "engine (c027e532e298)",
+                     *       "decided_by": "engine (9ddf868757e9)",
                      *       "decided_at": "2026-11-22T19:40:00Z",
                      *       "created_at": "2026-11-22T19:40:00Z"
                      *     }
@@ -27411,7 +27783,7 @@ export interface operations {
                      * @example {
                      *       "episodes": [
                      *         {
-                     *           "id": "01a20000-0000-7000-8000-000000000035",
+                     *           "id": "01a20000-0000-7000-8000-000000000034",
                      *           "kind": "episode",
                      *           "title": "ep-market",
                      *           "text": "The Gulls argued at the Eel Market.",
@@ -27451,7 +27823,7 @@ export interface operations {
                      *           }
                      *         },
                      *         {
-                     *           "id": "01a20000-0000-7000-8000-000000000036",
+                     *           "id": "01a20000-0000-7000-8000-000000000035",
                      *           "kind": "episode",
                      *           "title": "The pier at dusk",
                      *           "text": "The Gulls pulled Ada Crane out of the water.",
@@ -27771,7 +28143,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "01a20000-0000-7000-8000-000000000036",
+                     *       "id": "01a20000-0000-7000-8000-000000000035",
                      *       "kind": "episode",
                      *       "title": "The pier at dusk",
                      *       "text": "The Gulls pulled Ada Crane out of the water.",
@@ -27892,7 +28264,8 @@ export interface operations {
                      *       "summary_id": "ep-talk",
                      *       "rows": {
                      *         "episodes.Episode": 1,
-                     *         "episodes.EpisodeVersion": 1
+                     *         "episodes.EpisodeVersion": 1,
+                     *         "memories.RememberedEpisode": 1
                      *       }
                      *     }
                      */
@@ -29545,9 +29918,9 @@ export interface operations {
                      * @example {
                      *       "notes": [
                      *         {
-                     *           "id": "01a20000-0000-7000-8000-000000000033",
+                     *           "id": "01a20000-0000-7000-8000-000000000032",
                      *           "text": "Ada lost a boot.",
-                     *           "author": "engine (c027e532e298)",
+                     *           "author": "engine (9ddf868757e9)",
                      *           "party_id": "gulls",
                      *           "session_id": "session-1",
                      *           "used": false,
@@ -29631,9 +30004,9 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "01a20000-0000-7000-8000-000000000033",
+                     *       "id": "01a20000-0000-7000-8000-000000000032",
                      *       "text": "Ada lost a boot.",
-                     *       "author": "engine (c027e532e298)",
+                     *       "author": "engine (9ddf868757e9)",
                      *       "party_id": "gulls",
                      *       "session_id": "session-1",
                      *       "used": false,
@@ -29702,9 +30075,9 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "01a20000-0000-7000-8000-000000000033",
+                     *       "id": "01a20000-0000-7000-8000-000000000032",
                      *       "text": "Ada lost a boot.",
-                     *       "author": "engine (c027e532e298)",
+                     *       "author": "engine (9ddf868757e9)",
                      *       "party_id": "gulls",
                      *       "session_id": "session-1",
                      *       "used": false,
@@ -29852,7 +30225,7 @@ export interface operations {
                      * @example {
                      *       "loose_ends": [
                      *         {
-                     *           "id": "01a20000-0000-7000-8000-000000000034",
+                     *           "id": "01a20000-0000-7000-8000-000000000033",
                      *           "text": "Who cut the mooring rope?",
                      *           "party_id": "gulls",
                      *           "summary_id": "ep-landing",
@@ -29935,12 +30308,12 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "01a20000-0000-7000-8000-000000000034",
+                     *       "id": "01a20000-0000-7000-8000-000000000033",
                      *       "text": "Who cut the mooring rope?",
                      *       "party_id": "gulls",
                      *       "summary_id": "ep-landing",
                      *       "closed_at": "2026-11-22T19:40:00Z",
-                     *       "closed_by": "engine (c027e532e298)",
+                     *       "closed_by": "engine (9ddf868757e9)",
                      *       "created_at": "2026-11-22T19:40:00Z"
                      *     }
                      */
@@ -30005,7 +30378,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "01a20000-0000-7000-8000-000000000034",
+                     *       "id": "01a20000-0000-7000-8000-000000000033",
                      *       "text": "Who cut the mooring rope?",
                      *       "party_id": "gulls",
                      *       "summary_id": "ep-landing",
@@ -30800,14 +31173,14 @@ export interface operations {
                      * @example {
                      *       "versions": [
                      *         {
-                     *           "version_id": 109,
+                     *           "version_id": 4,
                      *           "version": 2,
                      *           "saved_at": "2026-11-22T19:40:00Z",
                      *           "by": "",
                      *           "reason": ""
                      *         },
                      *         {
-                     *           "version_id": 107,
+                     *           "version_id": 2,
                      *           "version": 1,
                      *           "saved_at": "2026-11-22T19:40:00Z",
                      *           "by": "",
@@ -30970,7 +31343,7 @@ export interface operations {
                      * @example {
                      *       "changes": [
                      *         {
-                     *           "change": 381,
+                     *           "change": 1,
                      *           "party_id": "gulls",
                      *           "summary_id": "ep-landing",
                      *           "delta": 12,
@@ -31066,14 +31439,14 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "change": 384,
+                     *       "change": 4,
                      *       "party_id": "gulls",
                      *       "summary_id": null,
                      *       "delta": 3,
                      *       "axis": "trust",
                      *       "reason": "They paid at once.",
                      *       "state": "counts",
-                     *       "made_by": "engine (c027e532e298)",
+                     *       "made_by": "engine (9ddf868757e9)",
                      *       "caused_by": null,
                      *       "caused_as": "",
                      *       "in_world_at": 412,
@@ -31143,7 +31516,7 @@ export interface operations {
                      * @example {
                      *       "changes": [
                      *         {
-                     *           "change": 382,
+                     *           "change": 2,
                      *           "party_id": "gulls",
                      *           "summary_id": "ep-market",
                      *           "delta": -60,
@@ -31237,7 +31610,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "change": 382,
+                     *       "change": 2,
                      *       "party_id": "gulls",
                      *       "summary_id": "ep-market",
                      *       "delta": -60,
@@ -31480,25 +31853,25 @@ export interface operations {
                      *           "label": "warm",
                      *           "changes": [
                      *             {
-                     *               "change": 208,
+                     *               "change": 4,
                      *               "delta": 10,
                      *               "reason": "They paid the guild's dues.",
                      *               "state": "counts",
                      *               "summary_id": null,
                      *               "caused_by": null,
                      *               "caused_as": "",
-                     *               "made_by": "engine (c027e532e298)",
+                     *               "made_by": "engine (9ddf868757e9)",
                      *               "in_world_at": 412,
                      *               "in_world_label": "12 Rainmonth",
                      *               "happened_at": "2026-11-22T19:40:00Z"
                      *             },
                      *             {
-                     *               "change": 207,
+                     *               "change": 3,
                      *               "delta": 6,
                      *               "reason": "Ada Crane is part of Pilots' Guild: They saved her life.",
                      *               "state": "counts",
                      *               "summary_id": "ep-landing",
-                     *               "caused_by": 381,
+                     *               "caused_by": 1,
                      *               "caused_as": "member",
                      *               "made_by": "",
                      *               "in_world_at": 412,
@@ -31562,7 +31935,7 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "faction": "01a20000-0000-7000-8000-000000000048",
+                 *       "faction": "01a20000-0000-7000-8000-000000000047",
                  *       "party_id": "gulls",
                  *       "delta": 10,
                  *       "reason": "They paid the guild's dues."
@@ -31592,25 +31965,25 @@ export interface operations {
                      *       "label": "warm",
                      *       "changes": [
                      *         {
-                     *           "change": 208,
+                     *           "change": 4,
                      *           "delta": 10,
                      *           "reason": "They paid the guild's dues.",
                      *           "state": "counts",
                      *           "summary_id": null,
                      *           "caused_by": null,
                      *           "caused_as": "",
-                     *           "made_by": "engine (c027e532e298)",
+                     *           "made_by": "engine (9ddf868757e9)",
                      *           "in_world_at": 412,
                      *           "in_world_label": "12 Rainmonth",
                      *           "happened_at": "2026-11-22T19:40:00Z"
                      *         },
                      *         {
-                     *           "change": 207,
+                     *           "change": 3,
                      *           "delta": 6,
                      *           "reason": "Ada Crane is part of Pilots' Guild: They saved her life.",
                      *           "state": "counts",
                      *           "summary_id": "ep-landing",
-                     *           "caused_by": 381,
+                     *           "caused_by": 1,
                      *           "caused_as": "member",
                      *           "made_by": "",
                      *           "in_world_at": 412,
@@ -31691,14 +32064,14 @@ export interface operations {
                      *           "label": "warm",
                      *           "changes": [
                      *             {
-                     *               "change": 205,
+                     *               "change": 1,
                      *               "delta": 15,
                      *               "reason": "He taught her the currents.",
                      *               "state": "counts",
                      *               "summary_id": null,
                      *               "caused_by": null,
                      *               "caused_as": "",
-                     *               "made_by": "engine (c027e532e298)",
+                     *               "made_by": "engine (9ddf868757e9)",
                      *               "in_world_at": null,
                      *               "in_world_label": "",
                      *               "happened_at": "2026-11-22T19:40:00Z"
@@ -31792,14 +32165,14 @@ export interface operations {
                      *       "label": "warm",
                      *       "changes": [
                      *         {
-                     *           "change": 205,
+                     *           "change": 1,
                      *           "delta": 15,
                      *           "reason": "He taught her the currents.",
                      *           "state": "counts",
                      *           "summary_id": null,
                      *           "caused_by": null,
                      *           "caused_as": "",
-                     *           "made_by": "engine (c027e532e298)",
+                     *           "made_by": "engine (9ddf868757e9)",
                      *           "in_world_at": null,
                      *           "in_world_label": "",
                      *           "happened_at": "2026-11-22T19:40:00Z"
@@ -31873,14 +32246,14 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "change": 205,
+                     *       "change": 1,
                      *       "delta": 15,
                      *       "reason": "He taught her the currents.",
                      *       "state": "reversal",
                      *       "summary_id": null,
                      *       "caused_by": null,
                      *       "caused_as": "",
-                     *       "made_by": "engine (c027e532e298)",
+                     *       "made_by": "engine (9ddf868757e9)",
                      *       "in_world_at": null,
                      *       "in_world_label": "",
                      *       "happened_at": "2026-11-22T19:40:00Z"
@@ -32200,7 +32573,7 @@ export interface operations {
                      * @example {
                      *       "cards": [
                      *         {
-                     *           "id": "01a20000-0000-7000-8000-000000000037",
+                     *           "id": "01a20000-0000-7000-8000-000000000036",
                      *           "kind": "art",
                      *           "title": "ink",
                      *           "image_id": "pier-1",
@@ -32321,7 +32694,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "01a20000-0000-7000-8000-000000000037",
+                     *       "id": "01a20000-0000-7000-8000-000000000036",
                      *       "image_id": "pier-1",
                      *       "outcome": "created",
                      *       "version": 1,
@@ -32474,7 +32847,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "01a20000-0000-7000-8000-000000000037",
+                     *       "id": "01a20000-0000-7000-8000-000000000036",
                      *       "kind": "art",
                      *       "title": "ink",
                      *       "image_id": "pier-1",
@@ -32639,7 +33012,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "01a20000-0000-7000-8000-000000000037",
+                     *       "id": "01a20000-0000-7000-8000-000000000036",
                      *       "kind": "art",
                      *       "title": "ink",
                      *       "image_id": "pier-1",
@@ -33865,7 +34238,7 @@ export interface operations {
                      * @example {
                      *       "memories": [
                      *         {
-                     *           "id": "01a20000-0000-7000-8000-000000000053",
+                     *           "id": "01a20000-0000-7000-8000-000000000052",
                      *           "text": "Bo owns a cutter.",
                      *           "context": "",
                      *           "bucket": "fact",
@@ -33877,11 +34250,11 @@ export interface operations {
                      *           "speaker": "",
                      *           "event_at": null,
                      *           "expires_at": null,
-                     *           "timestamp_ms": 1795505525509,
+                     *           "timestamp_ms": 1795505131333,
                      *           "created_at": "2026-11-22T19:40:00Z"
                      *         },
                      *         {
-                     *           "id": "01a20000-0000-7000-8000-000000000052",
+                     *           "id": "01a20000-0000-7000-8000-000000000051",
                      *           "text": "Ana is afraid of eels.",
                      *           "context": "",
                      *           "bucket": "fact",
@@ -33893,7 +34266,7 @@ export interface operations {
                      *           "speaker": "",
                      *           "event_at": null,
                      *           "expires_at": null,
-                     *           "timestamp_ms": 1795505525508,
+                     *           "timestamp_ms": 1795505131332,
                      *           "created_at": "2026-11-22T19:40:00Z"
                      *         }
                      *       ],
@@ -33984,15 +34357,15 @@ export interface operations {
                     /**
                      * @example {
                      *       "ids": [
-                     *         "01a20000-0000-7000-8000-000000000052",
-                     *         "01a20000-0000-7000-8000-000000000053"
+                     *         "01a20000-0000-7000-8000-000000000051",
+                     *         "01a20000-0000-7000-8000-000000000052"
                      *       ],
                      *       "superseded": [],
                      *       "confirmed": [],
                      *       "formerly": [],
                      *       "observations": [
-                     *         "01a20000-0000-7000-8000-000000000054",
-                     *         "01a20000-0000-7000-8000-000000000055"
+                     *         "01a20000-0000-7000-8000-000000000053",
+                     *         "01a20000-0000-7000-8000-000000000054"
                      *       ],
                      *       "state": "active",
                      *       "core_version": null,
@@ -34069,36 +34442,44 @@ export interface operations {
                      * @example {
                      *       "hits": [
                      *         {
-                     *           "id": "01a20000-0000-7000-8000-000000000052",
+                     *           "id": "01a20000-0000-7000-8000-000000000051",
                      *           "text": "Ana is afraid of eels.",
                      *           "bucket": "fact",
                      *           "score": 0.527,
                      *           "formerly": false,
                      *           "now": null,
+                     *           "in_world_label": "",
+                     *           "heard_from": "",
+                     *           "sureness": null,
                      *           "relevance": 0.77,
                      *           "match": "keyword",
                      *           "context": "",
-                     *           "recorded_ms": 1795505525508,
+                     *           "recorded_ms": 1795505131332,
                      *           "event_at": null,
                      *           "sources": [
                      *             "Ana is afraid of eels."
-                     *           ]
+                     *           ],
+                     *           "summary_id": ""
                      *         },
                      *         {
-                     *           "id": "01a20000-0000-7000-8000-000000000053",
+                     *           "id": "01a20000-0000-7000-8000-000000000052",
                      *           "text": "Bo owns a cutter.",
                      *           "bucket": "fact",
                      *           "score": 0,
                      *           "formerly": false,
                      *           "now": null,
+                     *           "in_world_label": "",
+                     *           "heard_from": "",
+                     *           "sureness": null,
                      *           "relevance": 0,
                      *           "match": "vector",
                      *           "context": "",
-                     *           "recorded_ms": 1795505525509,
+                     *           "recorded_ms": 1795505131333,
                      *           "event_at": null,
                      *           "sources": [
                      *             "Bo owns a cutter."
-                     *           ]
+                     *           ],
+                     *           "summary_id": ""
                      *         }
                      *       ],
                      *       "degraded": []
@@ -34173,7 +34554,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "01a20000-0000-7000-8000-000000000070",
+                     *       "id": "01a20000-0000-7000-8000-000000000074",
                      *       "scope": "subject",
                      *       "counts": {
                      *         "cached vectors": 2,
@@ -34428,11 +34809,11 @@ export interface operations {
                      * @example {
                      *       "memories": [
                      *         {
-                     *           "id": "01a20000-0000-7000-8000-000000000061",
+                     *           "id": "01a20000-0000-7000-8000-000000000060",
                      *           "text": "The tide turns at noon.",
                      *           "context": "",
-                     *           "bucket": "episodic",
-                     *           "importance": 0.45,
+                     *           "bucket": "fact",
+                     *           "importance": 0.5,
                      *           "state": "pending",
                      *           "made_by": "rules",
                      *           "source": "",
@@ -34440,11 +34821,11 @@ export interface operations {
                      *           "speaker": "",
                      *           "event_at": null,
                      *           "expires_at": null,
-                     *           "timestamp_ms": 1795505533495,
+                     *           "timestamp_ms": 1795505137816,
                      *           "created_at": "2026-11-22T19:40:00Z"
                      *         },
                      *         {
-                     *           "id": "01a20000-0000-7000-8000-000000000062",
+                     *           "id": "01a20000-0000-7000-8000-000000000061",
                      *           "text": "The lamp is oil.",
                      *           "context": "",
                      *           "bucket": "fact",
@@ -34456,7 +34837,7 @@ export interface operations {
                      *           "speaker": "",
                      *           "event_at": null,
                      *           "expires_at": null,
-                     *           "timestamp_ms": 1795505533496,
+                     *           "timestamp_ms": 1795505137817,
                      *           "created_at": "2026-11-22T19:40:00Z"
                      *         }
                      *       ],
@@ -34541,11 +34922,11 @@ export interface operations {
                     /**
                      * @example {
                      *       "memory": {
-                     *         "id": "01a20000-0000-7000-8000-000000000061",
+                     *         "id": "01a20000-0000-7000-8000-000000000060",
                      *         "text": "The tide turns at noon.",
                      *         "context": "",
-                     *         "bucket": "episodic",
-                     *         "importance": 0.45,
+                     *         "bucket": "fact",
+                     *         "importance": 0.5,
                      *         "state": "pending",
                      *         "made_by": "rules",
                      *         "source": "",
@@ -34553,12 +34934,12 @@ export interface operations {
                      *         "speaker": "",
                      *         "event_at": null,
                      *         "expires_at": null,
-                     *         "timestamp_ms": 1795505533495,
+                     *         "timestamp_ms": 1795505137816,
                      *         "created_at": "2026-11-22T19:40:00Z"
                      *       },
                      *       "observations": [
                      *         {
-                     *           "id": "01a20000-0000-7000-8000-000000000063",
+                     *           "id": "01a20000-0000-7000-8000-000000000062",
                      *           "text": "The tide turns at noon.",
                      *           "source": "",
                      *           "speaker": "",
@@ -34627,7 +35008,7 @@ export interface operations {
                 /**
                  * @example {
                  *       "ids": [
-                 *         "01a20000-0000-7000-8000-000000000061"
+                 *         "01a20000-0000-7000-8000-000000000060"
                  *       ],
                  *       "decision": "approve"
                  *     }
@@ -34650,7 +35031,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "done": [
-                     *         "01a20000-0000-7000-8000-000000000061"
+                     *         "01a20000-0000-7000-8000-000000000060"
                      *       ],
                      *       "failed": {}
                      *     }
@@ -34730,7 +35111,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "01a20000-0000-7000-8000-000000000064",
+                     *       "id": "01a20000-0000-7000-8000-000000000063",
                      *       "text": "The lamp burns fish oil.",
                      *       "context": "",
                      *       "bucket": "fact",
@@ -34742,7 +35123,7 @@ export interface operations {
                      *       "speaker": "",
                      *       "event_at": null,
                      *       "expires_at": null,
-                     *       "timestamp_ms": 1795505534103,
+                     *       "timestamp_ms": 1795505138271,
                      *       "created_at": "2026-11-22T19:40:00Z"
                      *     }
                      */
@@ -34825,7 +35206,7 @@ export interface operations {
                     /**
                      * @example [
                      *       {
-                     *         "id": "01a20000-0000-7000-8000-000000000065",
+                     *         "id": "01a20000-0000-7000-8000-000000000064",
                      *         "text": "Tam sleeps badly.",
                      *         "context": "",
                      *         "bucket": "fact",
@@ -34837,11 +35218,11 @@ export interface operations {
                      *         "speaker": "",
                      *         "event_at": null,
                      *         "expires_at": null,
-                     *         "timestamp_ms": 1795505534479,
+                     *         "timestamp_ms": 1795505138547,
                      *         "created_at": "2026-11-22T19:40:00Z"
                      *       },
                      *       {
-                     *         "id": "01a20000-0000-7000-8000-000000000066",
+                     *         "id": "01a20000-0000-7000-8000-000000000065",
                      *         "text": "Tam snores.",
                      *         "context": "",
                      *         "bucket": "fact",
@@ -34853,7 +35234,7 @@ export interface operations {
                      *         "speaker": "",
                      *         "event_at": null,
                      *         "expires_at": null,
-                     *         "timestamp_ms": 1795505534480,
+                     *         "timestamp_ms": 1795505138548,
                      *         "created_at": "2026-11-22T19:40:00Z"
                      *       }
                      *     ]
@@ -34906,8 +35287,8 @@ export interface operations {
                 /**
                  * @example {
                  *       "ids": [
-                 *         "01a20000-0000-7000-8000-000000000052",
-                 *         "01a20000-0000-7000-8000-000000000057"
+                 *         "01a20000-0000-7000-8000-000000000051",
+                 *         "01a20000-0000-7000-8000-000000000056"
                  *       ],
                  *       "text": "Ana is afraid of eels; Bo owns the cutter Tern."
                  *     }
@@ -34929,7 +35310,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "01a20000-0000-7000-8000-000000000058",
+                     *       "id": "01a20000-0000-7000-8000-000000000057",
                      *       "text": "Ana is afraid of eels; Bo owns the cutter Tern.",
                      *       "context": "",
                      *       "bucket": "fact",
@@ -34941,7 +35322,7 @@ export interface operations {
                      *       "speaker": "",
                      *       "event_at": null,
                      *       "expires_at": null,
-                     *       "timestamp_ms": 1795505527771,
+                     *       "timestamp_ms": 1795505132847,
                      *       "created_at": "2026-11-22T19:40:00Z"
                      *     }
                      */
@@ -35179,7 +35560,7 @@ export interface operations {
                      *         "number": 2,
                      *         "reason": "Appended to USER",
                      *         "made_by": "model",
-                     *         "author": "engine (c027e532e298)",
+                     *         "author": "engine (9ddf868757e9)",
                      *         "created_at": "2026-11-22T19:40:00Z"
                      *       }
                      *     ]
@@ -35423,7 +35804,7 @@ export interface operations {
                     /**
                      * @example [
                      *       {
-                     *         "id": "01a20000-0000-7000-8000-000000000067",
+                     *         "id": "01a20000-0000-7000-8000-000000000066",
                      *         "base_number": 1,
                      *         "markdown": "# SOUL\n- I narrate the Salt Coast.\n\n# TOOLS\n\n# RULE\n\n# USER\n- Ana likes short scenes.\n- Bo keeps the accounts.\n",
                      *         "reason": "Appended to USER",
@@ -35579,7 +35960,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "01a20000-0000-7000-8000-000000000060"
+                     *       "id": "01a20000-0000-7000-8000-000000000059"
                      *     }
                      */
                     "application/json": components["schemas"]["MessageReceipt"];
@@ -35807,7 +36188,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "memory": {
-                     *         "id": "01a20000-0000-7000-8000-000000000052",
+                     *         "id": "01a20000-0000-7000-8000-000000000051",
                      *         "text": "Ana is afraid of eels.",
                      *         "context": "",
                      *         "bucket": "fact",
@@ -35819,7 +36200,7 @@ export interface operations {
                      *         "speaker": "",
                      *         "event_at": null,
                      *         "expires_at": null,
-                     *         "timestamp_ms": 1795505525508,
+                     *         "timestamp_ms": 1795505131332,
                      *         "created_at": "2026-11-22T19:40:00Z"
                      *       },
                      *       "changes": [
@@ -35833,7 +36214,7 @@ export interface operations {
                      *       "links": [],
                      *       "observations": [
                      *         {
-                     *           "id": "01a20000-0000-7000-8000-000000000054",
+                     *           "id": "01a20000-0000-7000-8000-000000000053",
                      *           "text": "Ana is afraid of eels.",
                      *           "source": "session-1",
                      *           "speaker": "",
@@ -35991,7 +36372,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "01a20000-0000-7000-8000-000000000056",
+                     *       "id": "01a20000-0000-7000-8000-000000000055",
                      *       "text": "Ana is afraid of deep water.",
                      *       "context": "",
                      *       "bucket": "fact",
@@ -36003,7 +36384,7 @@ export interface operations {
                      *       "speaker": "",
                      *       "event_at": null,
                      *       "expires_at": null,
-                     *       "timestamp_ms": 1795505526821,
+                     *       "timestamp_ms": 1795505131983,
                      *       "created_at": "2026-11-22T19:40:00Z"
                      *     }
                      */
@@ -36084,7 +36465,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "01a20000-0000-7000-8000-000000000057",
+                     *       "id": "01a20000-0000-7000-8000-000000000056",
                      *       "text": "Bo owns the cutter Tern.",
                      *       "context": "",
                      *       "bucket": "fact",
@@ -36096,7 +36477,7 @@ export interface operations {
                      *       "speaker": "",
                      *       "event_at": null,
                      *       "expires_at": null,
-                     *       "timestamp_ms": 1795505527432,
+                     *       "timestamp_ms": 1795505132575,
                      *       "created_at": "2026-11-22T19:40:00Z"
                      *     }
                      */
@@ -36175,7 +36556,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "01a20000-0000-7000-8000-000000000058",
+                     *       "id": "01a20000-0000-7000-8000-000000000057",
                      *       "text": "Ana is afraid of eels; Bo owns the cutter Tern.",
                      *       "context": "",
                      *       "bucket": "fact",
@@ -36187,7 +36568,7 @@ export interface operations {
                      *       "speaker": "",
                      *       "event_at": null,
                      *       "expires_at": null,
-                     *       "timestamp_ms": 1795505527771,
+                     *       "timestamp_ms": 1795505132847,
                      *       "created_at": "2026-11-22T19:40:00Z"
                      *     }
                      */
@@ -36266,7 +36647,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "01a20000-0000-7000-8000-000000000058",
+                     *       "id": "01a20000-0000-7000-8000-000000000057",
                      *       "text": "Ana is afraid of eels; Bo owns the cutter Tern.",
                      *       "context": "",
                      *       "bucket": "fact",
@@ -36278,7 +36659,7 @@ export interface operations {
                      *       "speaker": "",
                      *       "event_at": null,
                      *       "expires_at": null,
-                     *       "timestamp_ms": 1795505527771,
+                     *       "timestamp_ms": 1795505132847,
                      *       "created_at": "2026-11-22T19:40:00Z"
                      *     }
                      */
@@ -36349,7 +36730,7 @@ export interface operations {
                     /**
                      * @example [
                      *       {
-                     *         "id": "01a20000-0000-7000-8000-000000000052",
+                     *         "id": "01a20000-0000-7000-8000-000000000051",
                      *         "text": "Ana is afraid of eels.",
                      *         "context": "",
                      *         "bucket": "fact",
@@ -36361,7 +36742,7 @@ export interface operations {
                      *         "speaker": "",
                      *         "event_at": null,
                      *         "expires_at": null,
-                     *         "timestamp_ms": 1795505525508,
+                     *         "timestamp_ms": 1795505131332,
                      *         "created_at": "2026-11-22T19:40:00Z"
                      *       }
                      *     ]
@@ -36379,6 +36760,241 @@ export interface operations {
             422: components["responses"]["UnprocessableEntityMemory"];
             429: components["responses"]["TooManyRequestsTools"];
             503: components["responses"]["ServiceUnavailableTools"];
+        };
+    };
+    npc_memories: {
+        parameters: {
+            query?: {
+                /** @description What to look for; empty: the latest. */
+                query?: string;
+                /** @description Rows in a page. */
+                limit?: number;
+                /**
+                 * @description Answer with these fields alone, separated by commas; of a page, fields of its rows. Others are missing then, even required ones. An unknown one is 422, which names those that there are.
+                 * @example id,updated_at
+                 */
+                fields?: components["parameters"]["Fields"];
+            };
+            header?: {
+                /**
+                 * @description Your own id for this request (1 to 64 of A-Z a-z 0-9 . _ : -), else it gets a new one.
+                 * @example turn-412
+                 */
+                "X-Request-ID"?: components["parameters"]["X-Request-ID"];
+                /**
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @example salt-coast
+                 */
+                "X-World"?: components["parameters"]["X-World"];
+                /**
+                 * @description The `ETag` last read: 304 without a body when nothing changed.
+                 * @example "3"
+                 */
+                "If-None-Match"?: components["parameters"]["If-None-Match"];
+            };
+            path: {
+                /** @description Id or name of the NPC. */
+                ref: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "memories": [
+                     *         {
+                     *           "id": "01a20000-0000-7000-8000-000000000069",
+                     *           "text": "The Gulls pulled Ada Crane out of the water.",
+                     *           "way": "witnessed",
+                     *           "importance": 0.51,
+                     *           "summary_id": "ep-landing",
+                     *           "in_world_at": 412,
+                     *           "in_world_label": "12 Rainmonth",
+                     *           "disposition": 12,
+                     *           "reasons": [
+                     *             "They saved her life."
+                     *           ],
+                     *           "told_by": [],
+                     *           "hearsay_id": null,
+                     *           "updated_at": "2026-11-22T19:40:00Z"
+                     *         }
+                     *       ],
+                     *       "degraded": []
+                     *     }
+                     */
+                    "application/json": components["schemas"]["NPCMemories"];
+                };
+            };
+            /** @description Nothing changed since. */
+            304: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequestTools"];
+            401: components["responses"]["UnauthorizedTools"];
+            403: components["responses"]["ForbiddenInstallation"];
+            404: components["responses"]["NotFoundTools"];
+            413: components["responses"]["RequestEntityTooLargeTools"];
+            422: components["responses"]["UnprocessableEntityEpisodes"];
+            429: components["responses"]["TooManyRequestsTools"];
+            503: components["responses"]["ServiceUnavailableInstallation"];
+        };
+    };
+    npc_tell: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Your own id for this request (1 to 64 of A-Z a-z 0-9 . _ : -), else it gets a new one.
+                 * @example turn-412
+                 */
+                "X-Request-ID"?: components["parameters"]["X-Request-ID"];
+                /**
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @example salt-coast
+                 */
+                "X-World"?: components["parameters"]["X-World"];
+                /**
+                 * @description Any text of yours, one for each write: the same again replays the first answer for a day instead of writing twice. With another body it is 422.
+                 * @example turn-412-write-1
+                 */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+                /**
+                 * @description The `ETag` last read: 412 when the row has changed since.
+                 * @example "3"
+                 */
+                "If-Match"?: components["parameters"]["If-Match"];
+            };
+            path: {
+                /** @description Id or name of the NPC. */
+                ref: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "to": "bo-reed",
+                 *       "memory_id": "01a20000-0000-7000-8000-000000000069",
+                 *       "sureness": 0.8
+                 *     }
+                 */
+                "application/json": components["schemas"]["TellingCreate"];
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    Location: components["headers"]["Location"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "01a20000-0000-7000-8000-000000000070",
+                     *       "memory_id": "01a20000-0000-7000-8000-000000000071",
+                     *       "npc_id": "bo-reed",
+                     *       "waiting": false
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Telling"];
+                };
+            };
+            400: components["responses"]["BadRequestTools"];
+            401: components["responses"]["UnauthorizedTools"];
+            403: components["responses"]["ForbiddenInstallation"];
+            404: components["responses"]["NotFoundTools"];
+            409: components["responses"]["ConflictTools"];
+            412: components["responses"]["PreconditionFailedInstallation"];
+            413: components["responses"]["RequestEntityTooLargeTools"];
+            422: components["responses"]["UnprocessableEntityEpisodes"];
+            429: components["responses"]["TooManyRequestsTools"];
+            503: components["responses"]["ServiceUnavailableInstallation"];
+        };
+    };
+    npc_hearsay_delete: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Your own id for this request (1 to 64 of A-Z a-z 0-9 . _ : -), else it gets a new one.
+                 * @example turn-412
+                 */
+                "X-Request-ID"?: components["parameters"]["X-Request-ID"];
+                /**
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @example salt-coast
+                 */
+                "X-World"?: components["parameters"]["X-World"];
+                /**
+                 * @description Any text of yours, one for each write: the same again replays the first answer for a day instead of writing twice. With another body it is 422.
+                 * @example turn-412-write-1
+                 */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+                /**
+                 * @description The `ETag` last read: 412 when the row has changed since.
+                 * @example "3"
+                 */
+                "If-Match"?: components["parameters"]["If-Match"];
+            };
+            path: {
+                /** @description Id or name of the NPC. */
+                ref: string;
+                /** @description Id of what the NPC was told: `hearsay_id` of the memory. */
+                hearsay_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description No Content */
+            204: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequestTools"];
+            401: components["responses"]["UnauthorizedTools"];
+            403: components["responses"]["ForbiddenInstallation"];
+            404: components["responses"]["NotFoundTools"];
+            409: components["responses"]["ConflictTools"];
+            412: components["responses"]["PreconditionFailedInstallation"];
+            413: components["responses"]["RequestEntityTooLargeTools"];
+            422: components["responses"]["UnprocessableEntityEpisodes"];
+            429: components["responses"]["TooManyRequestsTools"];
+            503: components["responses"]["ServiceUnavailableInstallation"];
         };
     };
     memory_events: {
@@ -36442,7 +37058,7 @@ export interface operations {
                      *         "result": "stored",
                      *         "reason": null,
                      *         "because": "",
-                     *         "memory_id": "01a20000-0000-7000-8000-000000000059",
+                     *         "memory_id": "01a20000-0000-7000-8000-000000000058",
                      *         "bucket": "preference",
                      *         "importance": 0.9
                      *       }
@@ -36523,12 +37139,15 @@ export interface operations {
                      *       ],
                      *       "memories": [
                      *         {
-                     *           "id": "01a20000-0000-7000-8000-000000000059",
+                     *           "id": "01a20000-0000-7000-8000-000000000058",
                      *           "text": "Ana always asks for the bill first.",
                      *           "bucket": "preference",
                      *           "score": 0.575,
                      *           "formerly": false,
                      *           "now": null,
+                     *           "in_world_label": "",
+                     *           "heard_from": "",
+                     *           "sureness": null,
                      *           "similarity": 0.19,
                      *           "recency": 1,
                      *           "importance": 0.9,
@@ -36687,7 +37306,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "task_id": "01a20000-0000-7000-8000-000000000071",
+                     *       "task_id": "01a20000-0000-7000-8000-000000000075",
                      *       "description": "Mend the tide table",
                      *       "plan": [
                      *         "Find the error"
@@ -36783,7 +37402,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "task_id": "01a20000-0000-7000-8000-000000000071",
+                     *       "task_id": "01a20000-0000-7000-8000-000000000075",
                      *       "description": "Mend the tide table",
                      *       "plan": [
                      *         "Find the error"
@@ -37102,7 +37721,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "task_id": "01a20000-0000-7000-8000-000000000071",
+                     *       "task_id": "01a20000-0000-7000-8000-000000000075",
                      *       "description": "Mend the tide table",
                      *       "plan": [
                      *         "Find the error"
@@ -37215,8 +37834,8 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "01a20000-0000-7000-8000-000000000071",
-                     *       "task_id": "01a20000-0000-7000-8000-000000000071",
+                     *       "id": "01a20000-0000-7000-8000-000000000075",
+                     *       "task_id": "01a20000-0000-7000-8000-000000000075",
                      *       "project_id": "engine",
                      *       "task": "Mend the tide table",
                      *       "plan_summary": "Find the error",
@@ -37339,8 +37958,8 @@ export interface operations {
                     /**
                      * @example [
                      *       {
-                     *         "id": "01a20000-0000-7000-8000-000000000071",
-                     *         "task_id": "01a20000-0000-7000-8000-000000000071",
+                     *         "id": "01a20000-0000-7000-8000-000000000075",
+                     *         "task_id": "01a20000-0000-7000-8000-000000000075",
                      *         "project_id": "engine",
                      *         "task": "Mend the tide table",
                      *         "plan_summary": "Find the error",
@@ -37475,8 +38094,8 @@ export interface operations {
                      * @example [
                      *       {
                      *         "episode": {
-                     *           "id": "01a20000-0000-7000-8000-000000000071",
-                     *           "task_id": "01a20000-0000-7000-8000-000000000071",
+                     *           "id": "01a20000-0000-7000-8000-000000000075",
+                     *           "task_id": "01a20000-0000-7000-8000-000000000075",
                      *           "project_id": "engine",
                      *           "task": "Mend the tide table",
                      *           "plan_summary": "Find the error",
@@ -37613,9 +38232,9 @@ export interface operations {
                      *         "solution": "row.get('tide')",
                      *         "occurrences": 1,
                      *         "score": 1,
-                     *         "id": "01a20000-0000-7000-8000-000000000072",
+                     *         "id": "01a20000-0000-7000-8000-000000000076",
                      *         "episodes": [
-                     *           "01a20000-0000-7000-8000-000000000071"
+                     *           "01a20000-0000-7000-8000-000000000075"
                      *         ]
                      *       }
                      *     ]
@@ -37696,9 +38315,9 @@ export interface operations {
                      *           "solution": "row.get('tide')",
                      *           "occurrences": 1,
                      *           "score": 0.314,
-                     *           "id": "01a20000-0000-7000-8000-000000000072",
+                     *           "id": "01a20000-0000-7000-8000-000000000076",
                      *           "episodes": [
-                     *             "01a20000-0000-7000-8000-000000000071"
+                     *             "01a20000-0000-7000-8000-000000000075"
                      *           ]
                      *         }
                      *       ],
@@ -37783,7 +38402,7 @@ export interface operations {
                     /**
                      * @example [
                      *       {
-                     *         "id": "01a20000-0000-7000-8000-000000000073",
+                     *         "id": "01a20000-0000-7000-8000-000000000077",
                      *         "name": "safe lookup",
                      *         "category": "null_safety",
                      *         "description": "Asks a mapping with a default.",
@@ -37883,7 +38502,7 @@ export interface operations {
                     /**
                      * @example [
                      *       {
-                     *         "id": "01a20000-0000-7000-8000-000000000073",
+                     *         "id": "01a20000-0000-7000-8000-000000000077",
                      *         "name": "safe lookup",
                      *         "category": "null_safety",
                      *         "description": "Asks a mapping with a default.",
@@ -37973,7 +38592,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "01a20000-0000-7000-8000-000000000073",
+                     *       "id": "01a20000-0000-7000-8000-000000000077",
                      *       "name": "safe lookup",
                      *       "category": "null_safety",
                      *       "description": "Asks a mapping with a default.",

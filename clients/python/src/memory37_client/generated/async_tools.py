@@ -17,6 +17,7 @@ from memory37_client.generated.answers import (
     MemoryEventAnswer,
     MemoryQueryAnswer,
     MemorySearchResult,
+    MemoryTellAnswer,
     NPCProfile,
     PartyHistory,
     SearchAnswer,
@@ -292,11 +293,14 @@ class AsyncTools:
         self,
         content: str,
         *,
+        as_: str | None = None,
         source: str | None = None,
         subject: str | None = None,
         event_at: datetime | str | None = None,
     ) -> ArchivalMemoryInsertAnswer:
         """Remember something for good: a fact, an event, what somebody said or did.
+
+        as_: npc:<id>: the NPC's memory.
 
         content: The statement or statements to remember.
 
@@ -310,6 +314,7 @@ class AsyncTools:
             ArchivalMemoryInsertAnswer,
             "archival_memory_insert",
             content=content,
+            as_=as_,
             source=source,
             subject=subject,
             event_at=event_at,
@@ -319,10 +324,13 @@ class AsyncTools:
         self,
         query: str,
         *,
+        as_: str | None = None,
         limit: int | None = None,
         as_of: datetime | str | None = None,
     ) -> MemorySearchResult:
         """Search your long-term memory by words and meaning.
+
+        as_: npc:<id>: the NPC's memory.
 
         query: What to look for, in words.
 
@@ -334,6 +342,7 @@ class AsyncTools:
             MemorySearchResult,
             "archival_memory_search",
             query=query,
+            as_=as_,
             limit=limit,
             as_of=as_of,
         )
@@ -373,6 +382,7 @@ class AsyncTools:
         self,
         content: str,
         *,
+        as_: str | None = None,
         bucket: Literal["profile", "preference", "episodic", "semantic", "fact"] | None = None,
         importance: float | None = None,
         source: str | None = None,
@@ -381,6 +391,8 @@ class AsyncTools:
     ) -> MemoryEventAnswer:
         """Give one event to your memory. It is sorted into a bucket, rated, and stored or merged,
         or dropped with a reason.
+
+        as_: npc:<id>: the NPC's memory.
 
         content: What happened, or a new fact.
 
@@ -398,6 +410,7 @@ class AsyncTools:
             MemoryEventAnswer,
             "memory_event",
             content=content,
+            as_=as_,
             bucket=bucket,
             importance=importance,
             source=source,
@@ -409,11 +422,14 @@ class AsyncTools:
         self,
         query: str,
         *,
+        as_: str | None = None,
         intent: Literal["profile", "preference", "recall", "knowledge", "debug", "general"] | None = None,
         limit: int | None = None,
     ) -> MemoryQueryAnswer:
         """Ask your memory a question. It answers from all buckets, or abstains when no memory
         answers well enough.
+
+        as_: npc:<id>: the NPC's memory.
 
         query: The question, in full.
 
@@ -425,8 +441,44 @@ class AsyncTools:
             MemoryQueryAnswer,
             "memory_ask",
             query=query,
+            as_=as_,
             intent=intent,
             limit=limit,
+        )
+
+    async def memory_tell(
+        self,
+        to: str,
+        *,
+        as_: str | None = None,
+        memory_id: str | None = None,
+        text: str | None = None,
+        sureness: float | None = None,
+        in_world_at: float | None = None,
+    ) -> MemoryTellAnswer:
+        """Tell another NPC something that you remember; it remembers who said it, and how sure.
+
+        as_: npc:<id>: the NPC's memory.
+
+        to: Id or name of the NPC who is told.
+
+        memory_id: The memory of yours that you tell.
+
+        text: What you say, if not in its words.
+
+        sureness: How sure you say you are. Default: `1.0`.
+
+        in_world_at: The in-world day.
+        """
+        return await self._ask(
+            MemoryTellAnswer,
+            "memory_tell",
+            to=to,
+            as_=as_,
+            memory_id=memory_id,
+            text=text,
+            sureness=sureness,
+            in_world_at=in_world_at,
         )
 
     async def task_begin(
