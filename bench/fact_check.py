@@ -1,11 +1,11 @@
 """Precision and recall of `lore_assert` on statements about two worlds.
 
-    python -m bench.fact_check [--half tuning|…|third_author|fourth_author]
+    python -m bench.fact_check [--half tuning|…|third_author|fourth_author|fifth_author_even|…_odd]
 
-`tuning` and `reporting` speak of the demo world, the others of it and of a second world; those of
-`third_author` and `fourth_author` are by people who had seen neither the patterns nor the other
-statements; those of the third have been worked on since. Loads the worlds in a transaction that is
-rolled back. Do not fit on `reporting`, `held_out` and `fourth_author`: `--misses` prints nothing
+`tuning` and `reporting` speak of the demo world, the others of it and of a second world, those of
+the fifth author of a third one. Those of the third, fourth and fifth author are by people who had
+seen neither the patterns nor the other statements; what SEEN names has been worked on since. Loads
+the worlds in a transaction that is rolled back. Do not fit on the others: `--misses` prints nothing
 for them.
 """
 
@@ -23,8 +23,10 @@ STATEMENTS = DATA / "statements.jsonl"
 TWO_WORLDS = DATA / "statements_two_worlds.jsonl"
 THIRD_AUTHOR = DATA / "statements_third_author.jsonl"
 FOURTH_AUTHOR = DATA / "statements_fourth_author.jsonl"
-HALVES = ("tuning", "reporting", "development", "held_out", "third_author", "fourth_author")
-SEEN = ("tuning", "development", "third_author")
+FIFTH_AUTHOR = DATA / "statements_fifth_author.jsonl"
+SETS = (STATEMENTS, TWO_WORLDS, THIRD_AUTHOR, FOURTH_AUTHOR, FIFTH_AUTHOR)
+SEEN = ("tuning", "development", "third_author", "fourth_author", "fifth_author_even")
+HALVES = (*SEEN, "reporting", "held_out", "fifth_author_odd")
 LABELS = ("true", "false", "unknown")
 
 Verdicts = list[tuple[dict[str, str], str, str, float]]
@@ -44,11 +46,7 @@ def main() -> None:
 
 
 def read_statements(half: str) -> list[dict[str, str]]:
-    lines = [
-        line
-        for path in (STATEMENTS, TWO_WORLDS, THIRD_AUTHOR, FOURTH_AUTHOR)
-        for line in path.read_text(encoding="utf-8").splitlines()
-    ]
+    lines = [line for path in SETS for line in path.read_text(encoding="utf-8").splitlines()]
     return [row for row in map(json.loads, lines) if row["half"] == half]
 
 

@@ -1,18 +1,33 @@
-"""The worlds that the statements of `bench.fact_check` speak about: the demo world, and Dunmarrow,
-whose facts have other relations."""
+"""The worlds that the statements of `bench.fact_check` speak about: the demo world, Dunmarrow,
+whose facts have other relations, and Ombrel, most facts of which say more in a label."""
 
+import json
 from pathlib import Path
 from typing import Any
 
 import yaml
 
-DUNMARROW = Path(__file__).parent / "data" / "dunmarrow" / "world.yaml"
+DATA = Path(__file__).parent / "data"
+DUNMARROW = DATA / "dunmarrow" / "world.yaml"
+OMBREL = DATA / "ombrel" / "world.json"
+DAYS_PER_YEAR = 360
+NODE_KINDS = {
+    "person": "Character",
+    "place": "Location",
+    "faction": "Faction",
+    "item": "Item",
+    "event": "Event",
+}
 LORE_KINDS = {
     "Location": "place",
     "Faction": "faction",
     "Character": "biography",
     "Item": "item",
     "Event": "event",
+}
+JOINABLE = {
+    ("Location", "LOCATED_IN", "Location"): "PART_OF",
+    ("Item", "PART_OF", "Faction"): "RELATES_TO",
 }
 
 
@@ -21,6 +36,8 @@ def load_statement_world(slug: str) -> Any:
     transaction."""
     if slug == "dunmarrow":
         return _load_dunmarrow()
+    if slug == "ombrel":
+        return _load_ombrel()
     from memory_site.demo.load import load_graph, load_lore, load_setting
     from memory_site.demo.world_files import read_world
 
@@ -34,17 +51,9 @@ def load_statement_world(slug: str) -> Any:
 def _load_dunmarrow() -> Any:
     from knowledge.schemas import LoreIn
     from knowledge.upsert import upsert_lore
-    from worlds.calendars.definition import CalendarDefinition, Month
-    from worlds.models import World
-    from worlds.world_calendar import save_calendar
 
     data = yaml.safe_load(DUNMARROW.read_text(encoding="utf-8"))
-    world = World.objects.create(slug=data["slug"], name=data["name"])
-    calendar = data["calendar"]
-    months = [Month(name=name, days=calendar["days_per_month"]) for name in calendar["months"]]
-    year = len(months) * calendar["days_per_month"]
-    definition = CalendarDefinition(name=calendar["epoch"], months=months, year_one_begins=year)
-    save_calendar(world, definition, by="bench")
+    world = _create_world(data["slug"], data["name"], data["calendar"])
     for entry in data["entries"]:
         lore = LoreIn(
             slug=entry["slug"],
@@ -60,6 +69,78 @@ def _load_dunmarrow() -> Any:
         upsert_lore(world, lore)
     _write_graph(world, data)
     return world
+
+
+def _create_world(slug: str, name: str, calendar: dict[str, Any]) -> Any:
+    """Create a world with a calendar in which day 360 · y is the first one of the year y."""
+    from worlds.calendars.definition import CalendarDefinition, Month
+    from worlds.models import World
+    from worlds.world_calendar import save_calendar
+
+    world = World.objects.create(slug=slug, name=name)
+    months = [Month(name=month, days=calendar["days_per_month"]) for month in calendar["months"]]
+    year = len(months) * calendar["days_per_month"]
+    definition = CalendarDefinition(name=calendar["epoch"], months=months, year_one_begins=year)
+    save_calendar(world, definition, by="bench")
+    return world
+
+
+def _load_ombrel() -> Any:
+    """Load the third world. Its entities have no entries: its lore is about several of them. A year
+    is its first day as `since`, and its last one as `until`."""
+    from knowledge.graph.schemas import EdgeFact, GraphFact, NodeFact
+    from knowledge.graph.upsert import upsert_facts
+    from knowledge.schemas import LoreIn
+    from knowledge.upsert import upsert_lore
+
+    data = json.loads(OMBREL.read_text(encoding="utf-8"))
+    months = [f"Month {number}" for number in range(1, 13)]
+    calendar = {"epoch": "Year", "days_per_month": 30, "months": months}
+    world = _create_world("ombrel", data["world"], calendar)
+    for entry in data["lore"]:
+        lore = LoreIn(
+            slug=entry["id"],
+            title=entry["title"],
+            kind="custom",
+            language=entry["lang"],
+            body=entry["text"],
+            visibility="public",
+            status="published",
+        )
+        upsert_lore(world, lore)
+    public = {"visibility": "public", "source_kind": "editor"}
+    nodes = [
+        NodeFact.model_validate(
+            {
+                "slug": entity["slug"],
+                "kind": NODE_KINDS[entity["kind"]],
+                "name": entity["names"]["en"],
+                "aliases": [entity["names"]["ru"], entity["names"]["ko"]],
+                **public,
+            }
+        )
+        for entity in data["entities"]
+    ]
+    kinds = {node.slug: node.kind for node in nodes}
+    edges = [EdgeFact.model_validate({**public, **_fact_of(f, kinds)}) for f in data["facts"]]
+    upsert_facts(
+        world, [*(GraphFact(node=node) for node in nodes), *(GraphFact(edge=e) for e in edges)]
+    )
+    return world
+
+
+def _fact_of(fact: dict[str, Any], kinds: dict[str, str]) -> dict[str, Any]:
+    """Return the fact in a relation that may join its ends: its author knew the names of the
+    relations, and not which kinds they join."""
+    joined = (kinds[fact["source"]], fact["kind"], kinds[fact["target"]])
+    relation = JOINABLE.get(joined, fact["kind"])
+    row = {"src": fact["source"], "relation": relation, "dst": fact["target"]}
+    row["label"] = fact["label"]
+    if "since" in fact:
+        row["since"] = DAYS_PER_YEAR * fact["since"]
+    if "until" in fact:
+        row["until"] = DAYS_PER_YEAR * (fact["until"] + 1) - 1
+    return row
 
 
 def _write_graph(world: Any, data: dict[str, Any]) -> None:

@@ -47,6 +47,8 @@ class TextLexicon:
     formerly: re.Pattern[str]
     pronouns: dict[str, tuple[str, str]]
     titles: re.Pattern[str]
+    holder: re.Pattern[str]
+    """An office and its holder, without whose office it is."""
     data: dict[str, Any]
 
     def patterns_for(self, text: str) -> Iterator[tuple[str, re.Pattern[str]]]:
@@ -88,8 +90,14 @@ def text_lexicon(language: str) -> TextLexicon:
             # Not after a possessor: `her brother Joss` says whose brother he is.
             rf"(?<!\S)(?<!_s )(?<!_q )(?<!_의 )(?:{words}){ending} (?=M\d)"
         ),
+        holder=_holder(data, other),
         data=data,
     )
+
+
+def _holder(data: dict[str, Any], other: dict[str, Any]) -> re.Pattern[str]:
+    words = "|".join(each["nouns"]["leads"] for each in (data, other))
+    return re.compile(data["holder"].replace("{N}", f"(?:{words})"))
 
 
 def _relations(data: dict[str, Any], other: dict[str, Any]) -> Iterator[RelationPattern]:

@@ -120,6 +120,8 @@ def _with_capitals(text: str, language: str) -> Iterator[tuple[str, str, int]]:
             role, words = words[0], words[1:]
         if not words or words[0] in lexicon.not_names or _is_role_alone(words, lexicon):
             continue
+        if re.search(load(language)["calling"], text[: match.start()]):
+            continue
         name = re.sub(r"[’']s?$", "", " ".join(words))
         if len(name) < 3 or name.isupper():
             continue
@@ -201,8 +203,10 @@ def _in_hangul(text: str, language: str) -> Iterator[tuple[str, str, int]]:
             for match in _hangul_pattern(pattern).finditer(text):
                 name = match["name"].strip()
                 ending = match.groupdict().get("josa") or ""
+                name = re.sub(load("ko")["name_titles"], "", name)
                 is_name = not WITH_PARTICLE.match(name) and not _is_common(name, common)
-                if is_name and _takes(name, ending):
+                is_clause = kind == "Location" and re.search(load("ko")["not_place_names"], name)
+                if name and is_name and not is_clause and _takes(name, ending):
                     yield name, kind, match.end("name")
 
 

@@ -22,6 +22,7 @@ MEN = MEN_IN_A | {
     *("илья", "никита", "фома", "савва", "лука", "кузьма", "данила", "гаврила", "миша", "саша"),
     *("тиша", "сенька", "гришка", "ванька", "петя", "ваня", "коля", "митя", "вася"),
 }
+HOLDERS = (NodeKind.FACTION, NodeKind.LOCATION)
 MOST_SLOTS = 10
 """A slot is one digit."""
 QUOTED = re.compile(r"[«“\"„‘'‹「『](?P<name>[^«»“”\"„‘’'‹›「」『』]{2,60})[»”\"“’'›」』]")
@@ -29,6 +30,7 @@ CAPITALISED = re.compile(
     r"(?<![\w’'-])[A-ZА-ЯЁ][\w’'-]*(?:[ ](?:(?:of|the|de|von|van|af|in|на|в|из|of the)[ ])?"
     r"[A-ZА-ЯЁ][\w’'-]*)*"
 )
+SLOTS = re.compile(r"(\S+ )?(?<!\S)M(\d)\S*")
 X_SLOT = re.compile(r"X\d$")
 CLOSING = "’'”\"»」』"
 PUNCTUATION = {",": ",", ";": ";", ":": ":", "(": "(", ")": ")", "—": "-", "–": "-"}
@@ -74,6 +76,19 @@ class Salience:
     language: str = "en"
     about: GraphNode | None = None
     """The entity that the text is about."""
+    topic: GraphNode | None = None
+    """The only group or place whose offices a text may mean without saying whose they are."""
+    has_rivals: bool = False
+
+    def name_topic(self, node: GraphNode) -> None:
+        """Take the first group or place that a text names for what it is about; none once it has
+        named another group."""
+        if node.kind not in HOLDERS or node is self.topic:
+            return
+        if self.topic is None and not self.has_rivals:
+            self.topic = node
+        elif self.topic and (node.kind == NodeKind.FACTION or self.topic.kind == node.kind):
+            self.topic, self.has_rivals = None, True
 
     def _is_about_thing(self) -> bool:
         return self.about is not None and self.about.kind != NodeKind.CHARACTER
@@ -132,10 +147,35 @@ class SentenceSlotter:
         nodes = [self.linker.node_of(mention) for mention in mentions]
         others, spans = self._other_names(sentence.text, mentions)
         row = SlottedSentence(sentence, "", list(nodes), others)
-        row.text = self._tidy(self._tokens(OpenSentence(row, mentions, spans)))
-        ordered = re.findall(r"M(\d)", row.text)
-        self.salience.nodes = [row.nodes[int(n)] for n in ordered] or self.salience.nodes
+        row.text = self._tokens(OpenSentence(row, mentions, spans))
+        # Before titles go: `the captain M0` may be the captain of whom the text is about.
+        row.text = self._tidy(self._with_holders(row))
+        slots = _subjects_first(row.text, self.words.data["oblique"])
+        named = [(row.nodes[number], is_oblique) for number, is_oblique in slots]
+        self.salience.nodes = [node for node, _is_oblique in named] or self.salience.nodes
+        for node, is_oblique in named:
+            if not is_oblique or self.salience.topic is None:
+                self.salience.name_topic(node)
         return row
+
+    def _with_holders(self, row: SlottedSentence) -> str:
+        """Say whose office it is where a text leaves it out: `the abbess, M0, sleeps` is of the
+        abbey that the text is about. A Korean sentence may leave out its subject, too."""
+        data, holder = self.words.data, self.salience.topic
+        # One that the sentences before last have named is not what the reader thinks of.
+        if holder is None or holder not in (*self.salience.nodes, *row.nodes):
+            return row.text
+
+        def add_holder(found: re.Match[str]) -> str:
+            held = found["office"] or found["seat"]
+            return found[0].replace(
+                held, f"{self._slot_of(holder, row, data['possessive'])} {held}", 1
+            )
+
+        text = self.words.holder.sub(add_holder, row.text)
+        if (missing := data.get("no_subject")) and re.search(missing, text):
+            text = f"{self._slot_of(holder, row, data['subject_ending'])} {text}"
+        return text.strip()
 
     def _is_role(self, mention: NameMention) -> bool:
         """Whether a part of a name is an ordinary word: `Masters` is not the master of somebody."""
@@ -159,7 +199,8 @@ class SentenceSlotter:
                 group = "name" if pattern is QUOTED else 0
                 start, end = match.span(group)
                 taken = [(m.start, m.end) for m in mentions] + [(s, e) for s, e, _n in found]
-                if not any(start < e and s < end for s, e in taken):
+                is_role = start == 0 and fold_name(match[0]) in self.names.kinds
+                if not is_role and not any(start < e and s < end for s, e in taken):
                     found.append((start, end, match[group]))
         found = sorted(found)[:MOST_SLOTS]
         return [name for _s, _e, name in found], [(s, e) for s, e, _n in found]
@@ -195,6 +236,14 @@ class SentenceSlotter:
         parts, spans = sentence.parts, enumerate(sentence.spans)
         span = next((n for n, (s, e) in spans if s <= word.start < e), None)
         if span is not None and word.raw not in self.words.data["not_names"]:
+            # `The Order` is the one that the text has named.
+            start, end = sentence.spans[span]
+            is_alone = word.end == end and sentence.row.sentence.text[
+                start : word.start
+            ].lower() in (*("", "the "),)
+            if is_alone and (slot := self._by_role(word, sentence.row)):
+                parts.append(slot)
+                return True
             if word.start == sentence.spans[span][0] or f"X{span}" not in parts:
                 parts.append(f"X{span}")
             return True
@@ -232,6 +281,10 @@ class SentenceSlotter:
             sex = self._sex_of_possessor(word, follows)
         # A subject is not who the sentence has named before, as a rule; a possessor is.
         current = present if role != "s" or number > 3 else []
+        if follows in self.words.data.get("called", ()):
+            # Whom people call by a name is somebody, as a rule.
+            person = str(self.words.data["sexes"].get(word, "c"))
+            sex = person if self.salience.referent(person, current) else sex
         node = self.salience.referent(sex, current, begins=number == 0)
         if node is None:
             return ""
@@ -301,6 +354,13 @@ class SentenceSlotter:
         for pattern, by in self.words.data.get("tidy", []):
             text = re.sub(pattern, by, text)
         return re.sub(r"\s+", " ", text).strip()
+
+
+def _subjects_first(text: str, oblique: str) -> list[tuple[int, bool]]:
+    """Return the slots in their order, those after a preposition or in an oblique case last: in `of
+    the bridges of M0 only M1 stands` it is M1 that `it` means. And whether they are of these."""
+    slots = [(int(found[2]), bool(re.search(oblique, found[0]))) for found in SLOTS.finditer(text)]
+    return sorted(slots, key=lambda slot: slot[1])
 
 
 def _marks(gap: str) -> list[str]:

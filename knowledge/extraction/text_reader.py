@@ -54,14 +54,17 @@ class TextReader:
             if len(sentence.text) <= LONGEST_SENTENCE:
                 for finding in self._read_sentence(slotter.put_slots(sentence), words):
                     found.setdefault(finding.key(), finding)
-        return list(found.values())
+        return _without_aliases(list(found.values()))
 
     def _read_sentence(self, row: SlottedSentence, words: TextLexicon) -> Iterator[Finding]:
         if row.sentence.text.rstrip(" \"”»'").endswith("?"):
             return
-        yield from self._facts(row, words)
-        yield from aliases_in(row, words)
         dead = {each.node.pk: each for each in deaths_in(row, words)}
+        for fact in self._facts(row, words):
+            # The abbess who died in this sentence was its abbess.
+            if not (fact.node.pk in dead and fact.label == "leads"):
+                yield fact
+        yield from aliases_in(row, words)
         yield from dead.values()
         # The date of a death is a part of it.
         yield from (d for d in dates_in(row, words) if d.what != "died" or d.node.pk not in dead)
@@ -98,6 +101,17 @@ class TextReader:
             )
 
         return is_possible
+
+
+def _without_aliases(found: list[Finding]) -> list[Finding]:
+    """Leave out new names that are an alias of somebody, or a part of one."""
+    aliases = [set(fold_name(each.alias).split()) for each in found if each.alias]
+    return [
+        each
+        for each in found
+        if each.kind != "entity"
+        or not any(set(fold_name(each.node.name).split()) <= alias for alias in aliases)
+    ]
 
 
 def sentences_of(text: str) -> list[TextSentence]:
@@ -166,7 +180,10 @@ def is_doubtful(text: str, match: re.Match[str], words: TextLexicon) -> bool:
     after = BREAK.search(text, end)
     clause = text[clause_start : after.start() if after else len(text)]
     if words.data.get("negation_follows"):
-        near = clause
+        # `The abbess M0 never sleeps` denies the sleep, not the office.
+        is_last = " " not in text[match.end("a") : end]
+        is_attribute = is_last and match.start("b") < match.start("a")
+        near = match.group() if is_attribute else clause.partition(" , ")[0]
     else:
         near = text[max(clause_start, text.rfind(" , ", clause_start, start) + 1) : end]
     return bool(

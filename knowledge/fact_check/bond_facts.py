@@ -8,7 +8,7 @@ from typing import Any
 
 from django.db.models import Q
 
-from knowledge.fact_check.labelled_facts import RELATES_TO, LabelledFact, labelled_facts
+from knowledge.fact_check.labelled_facts import LabelledFact, labelled_facts, with_label
 from knowledge.fact_check.lexicon import Bond, Reading, bonds
 from knowledge.graph.models import GraphEdge, GraphNode
 from knowledge.graph.querysets import FactQuerySet
@@ -52,7 +52,7 @@ class BondFacts:
 
     def _bonds_of(self, ids: set[Any]) -> list[LabelledFact]:
         ends = Q(src__in=ids) | Q(dst__in=ids)
-        return labelled_facts(self.facts.filter(ends, relation=RELATES_TO))
+        return labelled_facts(with_label(self.facts.filter(ends)))
 
     def confirming(self) -> list[Chain]:
         """Return the facts, of any day, that say it, alone or together."""
@@ -97,6 +97,8 @@ class BondFacts:
         """Yield the facts, of any day, that cannot be true together with it."""
         yield from self._sex_conflicts()
         yield from self._other_kinship()
+        if self.bond.one_way:
+            yield from self._turned()
         if self.bond.unique == "first":
             yield from self._other_firsts()
         elif self.bond.unique == "each":
@@ -120,6 +122,13 @@ class BondFacts:
             turned = not other.mutual and (fact.first, fact.second) != self.ends
             differs = fact.bond != self.bond.name or turned
             if {fact.first, fact.second} == pair and other.kin and differs:
+                yield fact.edge
+
+    def _turned(self) -> Iterator[GraphEdge]:
+        """Yield the facts that give the second the bond to the first."""
+        first, second = self.ends
+        for fact in self.near:
+            if fact.bond == self.bond.name and (fact.second, fact.first) == (first, second):
                 yield fact.edge
 
     def _other_firsts(self) -> Iterator[GraphEdge]:

@@ -16,7 +16,7 @@ from knowledge.fact_check.bond_facts import BondFacts, Chain
 from knowledge.fact_check.claim_dates import date_span
 from knowledge.fact_check.claims import Claim, Tense
 from knowledge.fact_check.event_dates import days_of_event
-from knowledge.fact_check.labelled_facts import RELATES_TO, labelled_facts
+from knowledge.fact_check.labelled_facts import RELATES_TO, labelled_facts, says_label, with_label
 from knowledge.fact_check.lexicon import ClaimKind, Reading, bonds
 from knowledge.fact_check.verdicts import (
     FALSE,
@@ -31,6 +31,7 @@ from knowledge.fact_check.verdicts import (
 )
 from knowledge.graph.contradiction_models import ConflictRule
 from knowledge.graph.contradictions import open_contradictions
+from knowledge.graph.labels import in_words
 from knowledge.graph.models import GraphEdge, GraphNode, NodeKind
 from knowledge.graph.protocol import View
 from knowledge.graph.querysets import FactQuerySet
@@ -67,7 +68,7 @@ class FactChecker:
 
     def _judge_succession(self, a: GraphNode, b: GraphNode) -> Judgement:
         """Judge which of the two led first what both have led, by the beginnings."""
-        edges = self.facts.filter(src__in=[a, b], relation=RELATES_TO, since__isnull=False)
+        edges = with_label(self.facts.filter(src__in=[a, b], since__isnull=False))
         facts = [fact.edge for fact in labelled_facts(edges) if fact.bond == "leads"]
         pairs = [
             (one, other)
@@ -85,7 +86,7 @@ class FactChecker:
 
     def _led_by(self, claim: Claim) -> GraphNode | None:
         """Return the only one that `claim.a` leads or led whose name has the word of the claim."""
-        facts = labelled_facts(self.facts.filter(src=claim.a, relation=RELATES_TO))
+        facts = labelled_facts(with_label(self.facts.filter(src=claim.a)))
         led = {
             fact.edge.dst.pk: fact.edge.dst
             for fact in facts
@@ -107,12 +108,7 @@ class FactChecker:
             return self._judge_event(claim.a, span)
         if claim.b is None:
             return self._judge_during(claim, span)
-        ever = [
-            chain[0]
-            for reading, a, b in self._readings_of(claim)
-            for chain in self._evidence_for(reading, a, b, claim).ever
-            if len(chain) == 1
-        ]
+        ever = self._facts_with_label(claim) if claim.label else self._single_facts(claim)
         if claim.date.role == "during":
             verdict = self._judge_during(claim, span)
             if verdict.result == UNKNOWN and not verdict.is_contested:
@@ -124,6 +120,15 @@ class FactChecker:
         if ends and all(day is not None for _fact, day in ends):
             return Judgement(FALSE, _("The facts record another date."), opposing=tuple(ever))
         return no_evidence()
+
+    def _single_facts(self, claim: Claim) -> list[GraphEdge]:
+        """Return the facts of any day each of which says it alone."""
+        return [
+            chain[0]
+            for reading, a, b in self._readings_of(claim)
+            for chain in self._evidence_for(reading, a, b, claim).ever
+            if len(chain) == 1
+        ]
 
     def _judge_event(self, event: GraphNode, span: DateSpan) -> Judgement:
         caller = self.caller or Caller(world=self.view.world, audience=self.view.audience)
@@ -162,7 +167,11 @@ class FactChecker:
         if claim.kinds and claim.kinds[0].name == "preceded":
             return self._judge_succession(claim.a, claim.b)
         if claim.label:
-            return self._judge_label(claim.a, claim.b, claim)
+            evidence = FactEvidence([(fact,) for fact in self._facts_with_label(claim)])
+            verdict = decide(evidence, claim.tense, day=self.view.at)
+            # Of what is over, `sailed with` is true and no statement about the present.
+            is_open = claim.tense == Tense.PRESENT and not claim.is_now
+            return no_evidence() if is_open and verdict.result == FALSE else verdict
         verdicts = []
         for reading, a, b in self._readings_of(claim):
             evidence = self._evidence_for(reading, a, b, claim)
@@ -201,8 +210,11 @@ class FactChecker:
         if not ever and reading.relation in ("LOCATED_IN", "PART_OF"):
             path = self.containment_path(src, dst)
             ever = [tuple(path)] if path else []
-        against = [*self._excluding_facts(reading.relation, src, dst), *refuting]
-        return FactEvidence(ever, against, self._rivals_of(ever, against))
+        # Where something happened never ends.
+        is_event = src.kind == NodeKind.EVENT
+        facts = self.facts if is_event else self.present_facts
+        against = [*self._excluding_facts(reading.relation, src, dst, facts), *refuting]
+        return FactEvidence(ever, against, self._rivals_of(ever, against), is_permanent=is_event)
 
     def _bond_evidence(
         self, reading: Reading, a: GraphNode, b: GraphNode, refuting: list[GraphEdge]
@@ -220,17 +232,19 @@ class FactChecker:
         """Return the facts of these relations and bonds between the two on the day of the view."""
         if not names:
             return []
-        between = Q(src=a, dst=b) | Q(src=b, dst=a)
-        facts = list(self.present_facts.filter(between, relation__in={*names, RELATES_TO}))
-        labelled = labelled_facts(fact for fact in facts if fact.relation_id == RELATES_TO)
-        by_bond = [fact.edge for fact in labelled if fact.bond in names]
+        facts = list(self.present_facts.filter(_joins(a, b)))
+        by_bond = [fact.edge for fact in labelled_facts(facts) if fact.bond in names]
         return [fact for fact in facts if fact.relation_id in names] + by_bond
 
-    def _judge_label(self, src: GraphNode, dst: GraphNode, claim: Claim) -> Judgement:
-        """Judge a claim in free words by the facts that carry these words as their label."""
-        facts = self.facts.filter(src=src, dst=dst, label__iexact=claim.label)
-        evidence = FactEvidence([(fact,) for fact in facts])
-        return decide(evidence, claim.tense, day=self.view.at)
+    def _facts_with_label(self, claim: Claim) -> list[GraphEdge]:
+        """Return the facts of any day that carry the words of the claim as their label."""
+        assert claim.b
+        facts = with_label(self.facts.filter(_joins(claim.a, claim.b)))
+        return [
+            fact
+            for fact in facts
+            if in_words(fact).subject == claim.a and says_label(fact.label, claim.label)
+        ]
 
     def _judge_end(self, node: GraphNode, kind: ClaimKind) -> Judgement:
         """Judge "is dead" and "is alive" by the recorded end of the entity."""
@@ -241,9 +255,9 @@ class FactChecker:
         return Judgement(TRUE if kind.asserts_end else FALSE, _("The facts record its end."))
 
     def _excluding_facts(
-        self, relation: str, src: GraphNode, dst: GraphNode
+        self, relation: str, src: GraphNode, dst: GraphNode, facts: FactQuerySet
     ) -> Iterator[GraphEdge]:
-        """Yield the facts valid on the day of the view that cannot be true together with it."""
+        """Yield those of `facts` that cannot be true together with it."""
         rules = [r for r in self.active_rules if relation in (r.relation_id, r.other_id)]
         opposites = {
             code
@@ -253,11 +267,11 @@ class FactChecker:
         } - {relation}
         if opposites:
             ends = Q(src=src, dst=dst) | Q(src=dst, dst=src)
-            yield from self.present_facts.filter(ends, relation__in=opposites)
+            yield from facts.filter(ends, relation__in=opposites)
         if any(rule.form == ConflictRule.Form.SINGLE for rule in rules):
             # Another owner or whereabouts; being in a part of the place, or in what contains it,
             # excludes nothing.
-            for fact in self.present_facts.filter(src=src, relation=relation).exclude(dst=dst):
+            for fact in facts.filter(src=src, relation=relation).exclude(dst=dst):
                 places = {fact.dst.kind, dst.kind} == {NodeKind.LOCATION}
                 if not places or not (
                     self.containment_path(fact.dst, dst) or self.containment_path(dst, fact.dst)
@@ -318,6 +332,10 @@ class FactChecker:
     @cached_property
     def present_facts(self) -> FactQuerySet:
         return self.facts.valid_on(self.view.at)
+
+
+def _joins(a: GraphNode, b: GraphNode) -> Q:
+    return Q(src=a, dst=b) | Q(src=b, dst=a)
 
 
 def _judge_outside(ever: list[GraphEdge], span: DateSpan) -> Judgement:

@@ -26,6 +26,7 @@ from knowledge.graph.models import GraphNode, NodeKind
 from retrieval.text import NameMention, fold_name, name_words
 
 MAX_NAMES = 10
+PRESENT = re.compile(r"\b(?:is|are|has|have|still|все еще|до сих пор|여전히|아직)\b")
 SPACES = re.compile(r"\s+")
 
 
@@ -63,6 +64,8 @@ class Claim:
     date: ClaimDate | None = None
     led: str = ""
     """Which word the name has that `a` leads, if `b` is not said."""
+    is_now: bool = True
+    """Whether its words say that it holds at present: `sailed with` does not, `is mate of` does."""
     says_more: bool = False
     """Where in a place, too: if the claim is true, the statement may not be."""
 
@@ -116,7 +119,7 @@ def parse_claims(sentence: str, linker: EntityLinker) -> list[Claim] | UnparsedC
         _match_event(sentence, linker, language)
         or _match_succession(text, nodes, language)
         or _match_headship(sentence, mentions, linker, language)
-        or _match_label(text, nodes)
+        or _match_label(text, nodes, language)
     )
     return [claim] if claim else not_understood()
 
@@ -148,7 +151,7 @@ def _match_headship(
     text = with_slots(sentence, mentions, nodes)
     text, tense = _strip_tense(text, language)
     text, date = _strip_date(text, language)
-    text, is_negated = _strip_negation(text, language)
+    text, is_negated = _strip_negation(language.titles.sub("", text), language)
     found = read_headship(text, language.language) if len(nodes) == 1 else None
     if found is None or nodes[0].kind != NodeKind.CHARACTER:
         return None
@@ -188,6 +191,14 @@ def _split_names(text: str, language: Lexicon) -> list[str]:
 
 
 def _match_patterns(text: str, nodes: list[GraphNode], language: Lexicon) -> Claim | None:
+    """Read a sentence without its titles; if it says nothing then, with those that are offices:
+    `admiral` in `M0 is admiral M1` where M1 is a fleet."""
+    plain, official = language.titles.sub("", text), _without_titles(text, nodes, language)
+    claim = _match_untitled(plain, nodes, language)
+    return claim or (_match_untitled(official, nodes, language) if official != plain else None)
+
+
+def _match_untitled(text: str, nodes: list[GraphNode], language: Lexicon) -> Claim | None:
     text, tense = _strip_tense(text, language)
     text, date = _strip_date(text, language)
     text, is_negated = _strip_negation(text, language)
@@ -235,13 +246,26 @@ def _match_kinds(text: str, nodes: list[GraphNode], language: Lexicon) -> Claim 
     return Claim(nodes[a], second, kinds)
 
 
-def _match_label(text: str, nodes: list[GraphNode]) -> Claim | None:
+def _match_label(text: str, nodes: list[GraphNode], language: Lexicon) -> Claim | None:
     """Read `Heron Abbey is two hours on foot from Saltgate`: the words between two names may be the
     label of a fact."""
+    is_now = bool(PRESENT.search(text))
+    text, tense = _strip_tense(text, language)
+    text, date = _strip_date(text, language)
+    text, is_negated = _strip_negation(_without_titles(text, nodes, language), language)
+    is_negated = is_negated and tense not in (Tense.NEVER, Tense.NO_LONGER)
     label = re.fullmatch(r"M0\S* (?:is |was |are |were )?([^M]+?) M1\S*", text)
     if label is None or len(nodes) != 2:
         return None
-    return Claim(nodes[0], nodes[1], label=label[1])
+    return Claim(
+        nodes[0],
+        nodes[1],
+        label=label[1],
+        is_negated=is_negated,
+        tense=tense,
+        date=date,
+        is_now=is_now,
+    )
 
 
 def _strip_tense(text: str, language: Lexicon) -> tuple[str, Tense]:
@@ -262,10 +286,20 @@ def _strip_date(text: str, language: Lexicon) -> tuple[str, ClaimDate | None]:
     return text, None
 
 
+def _without_titles(text: str, nodes: list[GraphNode], language: Lexicon) -> str:
+    """Return the text without titles before the names of people: `адмирал флота` is an office."""
+
+    def title(match: re.Match[str]) -> str:
+        number = int(text[match.end() + 1])
+        return "" if nodes[number].kind == NodeKind.CHARACTER else match[0]
+
+    return language.titles.sub(title, text)
+
+
 def _strip_negation(text: str, language: Lexicon) -> tuple[str, bool]:
-    """Return the statement without question form, fillers, titles and negation, and whether it was
+    """Return the statement without question form, fillers and negation, and whether it was
     negated."""
-    text = without(language.titles.sub("", text), language.fillers)
+    text = without(text, language.fillers)
     for pattern, replacement in language.rewrites:
         text = pattern.sub(replacement, text)
     negations = 0

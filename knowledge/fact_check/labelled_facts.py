@@ -1,12 +1,15 @@
-"""What RELATES_TO facts mean: which bond their labels name, in any of the languages."""
+"""What the labels of facts mean, of any relation: which bond they name, in any of the languages."""
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 
 from knowledge.fact_check.lexicon import ClaimKind, claim_kinds, language_of, lexicon
+from knowledge.graph.labels import in_words
 from knowledge.graph.models import GraphEdge
-from retrieval.text import fold_name
+from knowledge.graph.querysets import FactQuerySet
+from retrieval.text import WORD_OR_NUMBER, fold_name, word_stem
 
 RELATES_TO = "RELATES_TO"
 SENTENCES = {
@@ -15,6 +18,13 @@ SENTENCES = {
     "ko": ("M0_은 M1_의 {0}", "M0_은 M1_을 {0}", "M0_은 M1_에게 {0}"),
 }
 """The sentences that a label is read in, as the patterns see them."""
+ARTICLES = re.compile(r"\b(?:the|an?) ")
+AUXILIARIES = re.compile(
+    r"\b(?:is|are|was|were|has|have|had|been|its|his|her|their|это|был|была|было|были)\b"
+)
+DEBT = re.compile(r"(?<=\bowes )(?:\d+ )+\w+(?= to\b)|(?<=\bдолжен |\bдолжна )(?:\d+ )+\w+")
+MONEY = {"en": "money", "ru": "деньги", "ko": "돈"}
+JOINT = re.compile(r",? (?:and|и|그리고) (?:(?:is|are|was|were) )?|, |; ")
 
 
 @dataclass(frozen=True)
@@ -38,9 +48,18 @@ class LabelledFact:
 
 @lru_cache(maxsize=4096)
 def meanings_of(label: str) -> tuple[LabelMeaning, ...]:
-    """Return the claims that a label makes of the two ends of its fact."""
-    words, language = fold_name(label), language_of(label)
+    """Return the claims that a label makes of the two ends of its fact: `lives in, and is keeper
+    of` makes two."""
+    parts = [part for part in JOINT.split(label) if part.strip()]
     found: dict[tuple[str, bool], LabelMeaning] = {}
+    for part in parts:
+        _add_meanings(found, part)
+    return tuple(found.values())
+
+
+def _add_meanings(found: dict[tuple[str, bool], LabelMeaning], label: str) -> None:
+    words, language = _plain_words(label), language_of(label)
+    before = len(found)
     for sentence in SENTENCES[language]:
         text = sentence.format(words)
         for claim, pattern in lexicon(language).patterns_for(text):
@@ -48,17 +67,40 @@ def meanings_of(label: str) -> tuple[LabelMeaning, ...]:
             if match and match.groupdict().get("b"):
                 meaning = LabelMeaning(claim_kinds()[claim], match["a"] == "M1")
                 found.setdefault((claim, meaning.is_swapped), meaning)
-        if found:
+        if len(found) > before:
             break
-    return tuple(found.values())
+
+
+def _plain_words(label: str) -> str:
+    """Return the words that the patterns know: without articles, and with a debt's sum as money."""
+    words = ARTICLES.sub("", fold_name(label))
+    return DEBT.sub(MONEY[language_of(label)], words)
+
+
+def says_label(label: str, words: str) -> bool:
+    """Whether a label, or one part of it, has the same words: without articles and auxiliaries, in
+    any inflection. Who is `owed by` and who `owes` differ by a preposition."""
+    wanted = _stems(words)
+    return any(_stems(part) == wanted for part in (label, *JOINT.split(label)) if wanted)
+
+
+def _stems(words: str) -> list[str]:
+    plain = AUXILIARIES.sub("", _plain_words(words))
+    return [word_stem(word) for word in WORD_OR_NUMBER.findall(plain)]
+
+
+def with_label(facts: FactQuerySet) -> FactQuerySet:
+    """Return those that say more than their relation."""
+    return facts.exclude(label="")
 
 
 def labelled_facts(edges: Iterable[GraphEdge]) -> list[LabelledFact]:
     """Return the bonds that the labels of `edges` give to their ends."""
     facts = {}
     for edge in edges:
+        subject, _words, target = in_words(edge)
         for meaning in meanings_of(edge.label) if edge.label else ():
-            a, b = (edge.dst, edge.src) if meaning.is_swapped else (edge.src, edge.dst)
+            a, b = (target, subject) if meaning.is_swapped else (subject, target)
             if not meaning.kind.allows(a.kind, b.kind):
                 continue
             for reading in (each for each in meaning.kind.readings if each.bond):

@@ -48,6 +48,7 @@ class Bond:
     mutual: bool = False
     unique: Literal["", "first", "each", "sex"] = ""
     kin: bool = False
+    one_way: bool = False
 
 
 @dataclass(frozen=True)
