@@ -92,9 +92,10 @@ def query_buckets(request: HttpRequest, entry: Body[QueryIn]) -> QueryOut:
         fusion=FUSIONS[entry.fusion],
         half_life_hours=entry.half_life_hours,
         abstains=entry.abstain,
+        share=entry.share,
     )
     options = entry.model_dump(include={"limit", "max_tokens", "intent"})
-    result = pipeline.query(entry.query, **options)
+    result = pipeline.query(entry.query, where=entry.where.filter(), **options)
     return QueryOut(
         **present_query(result),
         memories=[present_scored(hit) for hit in result.memories],

@@ -7,7 +7,8 @@ from uuid import UUID
 from pydantic import BaseModel, Field
 
 from memories.coding_agent import TaskEpisode
-from memories.schemas import AgentRequest, BucketHit, RowOut, SourceIn
+from memories.schemas import AgentRequest, BucketHit, FilterIn, LabelsIn, RowOut, SourceIn
+from memories.search.relevant import ANSWERS
 from memories.states import Bucket
 from worlds.base_schemas import Share
 
@@ -15,7 +16,7 @@ IntentName = Literal["profile", "preference", "recall", "knowledge", "debug", "g
 Code = Annotated[str, Field(max_length=20_000)]
 
 
-class EventIn(SourceIn):
+class EventIn(SourceIn, LabelsIn):
     """Without a bucket or an importance, the pipeline chooses them. Short or unimportant events
     are dropped."""
 
@@ -45,6 +46,11 @@ class QueryIn(AgentRequest):
     fusion: Literal["weighted", "rrf"] = "weighted"
     half_life_hours: float = Field(24.0, gt=0, le=100_000)
     abstain: bool = True
+    share: Share = Field(
+        ANSWERS,
+        description="Leave out memories of less than this share of the best one's relevance.",
+    )
+    where: FilterIn = FilterIn()
 
 
 class ScoredMemoryOut(BucketHit):
@@ -54,6 +60,7 @@ class ScoredMemoryOut(BucketHit):
     recency: float
     importance: float
     tokens: int
+    metadata: dict[str, Any] = {}
 
 
 class QueryOut(BaseModel):

@@ -17,8 +17,19 @@ from memories.coding_agent.working import WorkingTask
 from memories.namespaces import require_own_namespace
 from memories.presenters import present_bucket_hit, present_query
 from memories.schemas import BucketHit
+from memories.search.filters import MemoryFilter
 from memories.states import Bucket
-from memories.tools import EventTime, Limit, MemoryAsk, NPCMemoryAsk, Source, Subject
+from memories.tools import (
+    EventTime,
+    Key,
+    Limit,
+    MemoryAsk,
+    NPCMemoryAsk,
+    Scope,
+    Source,
+    Subject,
+    Tags,
+)
 from retrieval.errors import Invalid
 from retrieval.search import Rerank
 from retrieval.tasks import embed_soon
@@ -44,6 +55,9 @@ class EventAsk(NPCMemoryAsk):
     source: Source = ""
     subject: Subject = ""
     event_at: EventTime = None
+    scope: Scope = ""
+    tags: Tags = []
+    key: Key = ""
 
 
 class EventAnswer(BaseModel):
@@ -61,6 +75,8 @@ class MemoryQueryAsk(NPCMemoryAsk):
     query: str = Field(min_length=1, max_length=2000, description="The question, in full.")
     intent: IntentName | None = Field(None, description="The kind of answer, if the words mislead.")
     limit: Limit = 8
+    scope: Scope = ""
+    tags: Tags = []
 
 
 class MemoryQueryAnswer(BaseModel):
@@ -203,7 +219,8 @@ def memory_ask(ask: MemoryQueryAsk, caller: Caller) -> MemoryQueryAnswer:
     Example: {"query": "When did Mira promise the ledger?"}
     """
     pipeline = ReadPipeline(require_own_namespace(caller), rerank=Rerank.FAST)
-    result = pipeline.query(ask.query, limit=ask.limit, intent=ask.intent)
+    where = MemoryFilter(scope=ask.scope, tags=ask.tags)
+    result = pipeline.query(ask.query, limit=ask.limit, intent=ask.intent, where=where)
     hits = [present_bucket_hit(hit) for hit in result.memories]
     return MemoryQueryAnswer(memories=hits, **present_query(result))
 

@@ -111,7 +111,8 @@ def add_memory(request: HttpRequest, entry: Body[AddIn]) -> Status[AddOut]:
 def search_memories(request: HttpRequest, entry: Body[SearchIn]) -> SearchOut:
     """Search by words and vectors. Each hit has the observations it is derived from."""
     namespace = require_own_namespace(caller_of(request))
-    result = recall.search(namespace, entry.query, **entry.model_dump(exclude={"query"}))
+    options = entry.model_dump(exclude={"query", "where"})
+    result = recall.search(namespace, entry.query, where=entry.where.filter(), **options)
     return present_search(result)
 
 

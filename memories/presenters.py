@@ -37,6 +37,8 @@ def present_hit(memory: FoundMemory) -> MemoryHit:
         sources=[source.text for source in memory.sources],
         summary_id=memory.summary_id,
         **present_knowing(memory),
+        # An NPC's memory of an episode shows of its metadata how it is known, above.
+        metadata={} if memory.episode else dict(memory.metadata),
     )
 
 
@@ -72,7 +74,9 @@ def present_scored(hit: ScoredMemory) -> ScoredMemoryOut:
     """Return the full form with the three axes of the score."""
     # A program gets the exact score; the rounded one is for language models.
     short = present_bucket_hit(hit).model_dump() | {"score": hit.score}
-    return ScoredMemoryOut(**short, **vars(hit.axes), tokens=hit.tokens)
+    return ScoredMemoryOut(
+        **short, **vars(hit.axes), tokens=hit.tokens, metadata=dict(hit.memory.metadata)
+    )
 
 
 def present_query(result: MemoryQueryResult) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from uuid import UUID
 from django.apps import apps
 from django.db import models
 from django.db.models import OuterRef, Q, Subquery
+from django.db.models.functions import Now
 
 from memories.states import State
 
@@ -21,6 +22,10 @@ class MemoryQuerySet(models.QuerySet[Any]):
 
     def active(self) -> Self:
         return self.filter(state=State.ACTIVE)
+
+    def unexpired(self) -> Self:
+        """Those whose time has not passed, also before the periodic task takes them out of use."""
+        return self.filter(Q(expires_at=None) | Q(expires_at__gt=Now()))
 
     def pending(self) -> Self:
         return self.filter(state=State.PENDING)

@@ -1,15 +1,20 @@
 """Request and response bodies of the agent memory's REST API, and the hits that its tools share."""
 
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator
 
+from memories.search.filters import MemoryFilter
+from memories.search.relevant import MENTIONS
+from memories.states import Bucket
 from retrieval.text import require_storable_text
 from worlds.base_schemas import Day, Share, StrictModel
 
 Text = Annotated[str, Field(min_length=1, max_length=100_000)]
+Label = Annotated[str, Field(min_length=1, max_length=120)]
 Ids = Annotated[list[UUID], Field(min_length=1, max_length=200)]
 
 
@@ -19,10 +24,20 @@ class AgentRequest(StrictModel):
     @field_validator("*", mode="after")
     @classmethod
     def check_storable(cls, value: Any, info: ValidationInfo) -> Any:
-        for text in value if isinstance(value, list) else [value]:
-            if isinstance(text, str):
-                require_storable_text(text, info.field_name or "text")
+        for text in texts_in(value):
+            require_storable_text(text, info.field_name or "text")
         return value
+
+
+def texts_in(value: Any) -> Iterator[str]:
+    """Yield each text in a JSON value, names of fields too."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        yield from texts_in([*value, *value.values()])
+    elif isinstance(value, list):
+        for part in value:
+            yield from texts_in(part)
 
 
 class RowOut(BaseModel):
@@ -47,13 +62,46 @@ class SourceIn(AgentRequest):
     event_at: datetime | None = None
 
 
-class AddIn(SourceIn):
+class LabelsIn(AgentRequest):
+    """How a memory is labelled, and what it replaces."""
+
+    scope: str = Field("", max_length=120, description="A part of the memory, such as a project.")
+    tags: Annotated[list[Label], Field(max_length=20)] = []
+    key: str = Field(
+        "", max_length=200, description="Your name for what it states: replaces that with this key."
+    )
+    supersedes: Annotated[
+        list[UUID], Field(max_length=50, description="Memories in use that it replaces.")
+    ] = []
+    metadata: dict[str, Any] = Field({}, description="Any values, to filter by.")
+    expires_at: datetime | None = Field(None, description="From then on it is not found.")
+
+
+class FilterIn(AgentRequest):
+    """What a memory has to fit: everything that is given."""
+
+    buckets: list[Bucket] = []
+    source: str = Field("", max_length=200)
+    subject: str = Field("", max_length=200)
+    speaker: str = Field("", max_length=120)
+    scope: str = Field("", max_length=120)
+    tags: Annotated[list[Label], Field(max_length=20, description="All of them.")] = []
+    metadata: dict[str, Any] = Field({}, description="These values, also within others.")
+    after: datetime | None = Field(None, description="Happened at or after.")
+    before: datetime | None = Field(None, description="Happened before.")
+
+    def filter(self) -> MemoryFilter:
+        return MemoryFilter(**self.model_dump())
+
+
+class AddIn(SourceIn, LabelsIn):
     """One raw text, which is split into facts, or a list of facts."""
 
     contents: Text | Annotated[list[Text], Field(min_length=1, max_length=200)]
     in_world_at: Day | None = None
     in_world_label: str = Field("", max_length=120)
-    expires_at: datetime | None = None
+    bucket: Bucket | None = Field(None, description="By rules if not given.")
+    importance: Share | None = Field(None, description="By rules if not given.")
 
 
 class AddOut(BaseModel):
@@ -75,6 +123,12 @@ class SearchIn(AgentRequest):
     neighbours: Share = 0.0
     rerank: Literal["off", "fast", "careful"] | None = None
     least: Share = Field(0.0, description="Leave out memories of less relevance.")
+    share: Share = Field(
+        MENTIONS,
+        description="Leave out memories of less than this share of the best one's relevance.",
+    )
+    former: bool = Field(True, description="Show former memories too, marked.")
+    where: FilterIn = FilterIn()
 
 
 class BucketHit(BaseModel):
@@ -102,6 +156,7 @@ class MemoryHit(BucketHit):
     event_at: datetime | None = None
     sources: list[str] = Field([], description="Texts of the observations it is derived from.")
     summary_id: str = Field("", description="The episode that is remembered.")
+    metadata: dict[str, Any] = Field({}, description="As it was given, with scope, tags and key.")
 
 
 class SearchOut(BaseModel):

@@ -14,6 +14,8 @@ from memories.namespaces import require_own_namespace
 from memories.presenters import present_search
 from memories.schemas import AgentRequest, SearchOut
 from memories.search import recall
+from memories.search.filters import MemoryFilter
+from memories.search.relevant import MENTIONS
 from memories.states import State
 from worlds.callers import Caller
 
@@ -22,6 +24,11 @@ Section = Literal["SOUL", "TOOLS", "RULE", "USER"]
 Limit = Annotated[int, Field(ge=1, le=50, description="Maximum; 1 to 50.")]
 Source = Annotated[str, Field(max_length=200, description="Where it comes from, if known.")]
 Subject = Annotated[str, Field(max_length=200, description="The one person or thing it is about.")]
+Scope = Annotated[str, Field(max_length=120, description="A part of your memory, as stored.")]
+Tags = Annotated[list[str], Field(max_length=20, description="Labels; all of them to search.")]
+Key = Annotated[
+    str, Field(max_length=200, description="Your name for what it states; replaces that one.")
+]
 EventTime = Annotated[datetime | None, Field(description="When it happened, if not now.")]
 
 
@@ -73,6 +80,9 @@ class ArchivalInsertAsk(NPCMemoryAsk):
     source: Source = ""
     subject: Subject = ""
     event_at: EventTime = None
+    scope: Scope = ""
+    tags: Tags = []
+    key: Key = ""
 
 
 class InsertAnswer(BaseModel):
@@ -87,6 +97,8 @@ class ArchivalSearchAsk(NPCMemoryAsk):
     query: str = Field(min_length=1, max_length=2000, description="What to look for, in words.")
     limit: Limit = 8
     as_of: datetime | None = Field(None, description="Search what was known at that moment.")
+    scope: Scope = ""
+    tags: Tags = []
 
 
 class ConversationSearchAsk(MemoryAsk):
@@ -166,7 +178,10 @@ def archival_memory_search(ask: ArchivalSearchAsk, caller: Caller) -> SearchOut:
     Example: {"query": "what does Mira owe the party"}
     """
     namespace = require_own_namespace(caller)
-    result = recall.search(namespace, ask.query, limit=ask.limit, as_of=ask.as_of)
+    where = MemoryFilter(scope=ask.scope, tags=ask.tags)
+    result = recall.search(
+        namespace, ask.query, limit=ask.limit, as_of=ask.as_of, where=where, share=MENTIONS
+    )
     return present_search(result)
 
 

@@ -24,6 +24,11 @@ class MemoryEvent:
     bucket: Bucket | None = None
     importance: float | None = None
     metadata: dict[str, object] = field(default_factory=dict)
+    scope: str = ""
+    tags: Sequence[str] = ()
+    key: str = ""
+    supersedes: Sequence[UUID] = ()
+    expires_at: datetime | None = None
 
 
 class Result(StrEnum):

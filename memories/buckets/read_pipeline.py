@@ -25,7 +25,9 @@ from memories.models import MemoryItem, Namespace
 from memories.querysets import MemoryQuerySet
 from memories.search import recall, recall_counts
 from memories.search.current import order_current_first
+from memories.search.filters import MemoryFilter
 from memories.search.in_world_days import latest_day
+from memories.search.relevant import ANSWERS, keep_relevant
 from memories.states import Bucket
 from memories.vectors import VectorSource
 from retrieval.search import Rerank
@@ -107,7 +109,8 @@ class ReadPipeline:
     shows nothing when nothing answers: as `make_checker` (by default the language model of the
     settings, if any) says where the signs are unclear, else below the fitted support. A caller
     who sets `least` decides by that alone. With `rerank` a re-ranker orders the best, for
-    somebody who waits for one answer."""
+    somebody who waits for one answer. Memories of less than `share` of the best one's relevance are
+    not shown: what is shown is what answers."""
 
     namespace: Namespace
     classifier: QueryClassifier = field(default_factory=QueryClassifier)
@@ -118,6 +121,7 @@ class ReadPipeline:
     make_checker: Callable[[Namespace], AnswerChecker | None] = site_checker
     vectors: VectorSource | None = None
     rerank: Rerank = Rerank.OFF
+    share: float = ANSWERS
     clock: Callable[[], datetime] = timezone.now
 
     def query(
@@ -128,20 +132,27 @@ class ReadPipeline:
         max_tokens: int | None = None,
         intent: str | None = None,
         within: MemoryQuerySet | None = None,
+        where: MemoryFilter | None = None,
     ) -> MemoryQueryResult:
         """Return up to `limit` memories of together at most `max_tokens`. `intent` overrides the
-        classifier."""
+        classifier; `where` and `within` narrow what is read."""
         scores = self.classifier.classify(text)
         if intent:
             buckets, unsure = self.classifier.buckets_for(intent), ""
         else:
             buckets = self.classifier.buckets_of(scores)
             unsure = "" if scores.margin >= UNSURE_BELOW else top_two(scores)[1]
-        result = self.search(text, within)
+        rows = MemoryItem.objects.all() if within is None else within
+        result = self.search(text, where.apply(rows) if where else rows)
         decision = self.decide(text, result.memories)
         best_first = []
         if not decision.why_not:
-            best_first = self.rank(result.memories, buckets, first=decision.answering_position)
+            position = decision.answering_position
+            answer = None if position is None else result.memories[position]
+            relevant = keep_relevant(result.memories, share=self.share)
+            if answer and answer not in relevant:
+                relevant.append(answer)
+            best_first = self.rank(relevant, buckets, first=answer)
         memories, cut = fit_budget(best_first[:limit], max_tokens)
         recall_counts.count_recalls(memory.id for memory in memories)
         return MemoryQueryResult(
@@ -163,13 +174,13 @@ class ReadPipeline:
             degraded=[*result.degraded, *decision.degraded],
         )
 
-    def search(self, text: str, within: MemoryQuerySet | None) -> recall.RecallResult:
+    def search(self, text: str, within: MemoryQuerySet) -> recall.RecallResult:
         return recall.search(
             self.namespace,
             text,
             limit=MAX_CANDIDATES,
             vectors=self.vectors,
-            within=MemoryItem.objects.all() if within is None else within,
+            within=within,
             mode="hybrid",
             rerank=self.rerank,
             # `query` counts only the memories that it returns.
@@ -188,41 +199,48 @@ class ReadPipeline:
         memories: Sequence[FoundMemory],
         buckets: Sequence[Bucket] = ALL,
         *,
-        first: int | None = None,
+        first: FoundMemory | None = None,
     ) -> list[ScoredMemory]:
-        """Return the memories best first, those of `buckets` before equals; before all the one at
-        position `first`, which the model named as the answer."""
+        """Return the memories best first, those of `buckets` before equals; before all `first`,
+        which the model named as the answer."""
         now = self.clock()
-        # Keyword scores have no upper bound: those of a memory without a vector are scaled by the
-        # best one.
-        best_keyword = max((leg_score(memory, "keyword") or 0.0 for memory in memories), default=0)
-        similarities = []
-        for memory in memories:
-            similarity = leg_score(memory, "vector")
-            if similarity is None:
-                similarity = (leg_score(memory, "keyword") or 0.0) / (best_keyword or 1.0)
-            similarities.append(clamp(similarity))
         axes = []
         today = latest_day(self.namespace) if self.namespace.has_episodes else None
-        for memory, similarity in zip(
-            memories, reranked_similarities(memories, similarities), strict=True
-        ):
+        for memory, similarity in zip(memories, similarities_of(memories), strict=True):
             if today is None or memory.in_world_at is None:
                 at = datetime.fromtimestamp(memory.timestamp_ms / 1000, tz=UTC)
                 recent = recency(at, now=now, half_life_hours=self.half_life_hours)
             else:
                 recent = in_world_recency(memory.in_world_at, today=today)
-            share = 1.0 if memory.bucket in buckets else OTHER_BUCKET
-            axes.append(Axes(share * similarity, recent, clamp(memory.importance)))
+            prior = 1.0 if memory.bucket in buckets else OTHER_BUCKET
+            axes.append(Axes(prior * similarity, recent, clamp(memory.importance)))
         results = [
             ScoredMemory(memory, axis, score, int(count_tokens(memory.text)) + 1)
             for memory, axis, score in zip(memories, axes, self.fusion.fuse(axes), strict=True)
         ]
-        answer = None if first is None else memories[first].id
+        answer = first.id if first else None
         ranked = sorted(
             results, key=lambda memory: (memory.id != answer, -memory.score, str(memory.id))
         )
         return order_current_first(ranked)
+
+
+def similarities_of(memories: Sequence[FoundMemory]) -> list[float]:
+    """Return the similarity of each memory to the question, 0 to 1: its relevance as a share of
+    the best one's, so that a little recency does not outweigh the answer. Where the relevance is
+    unknown, the cosine; without a vector, the keyword score as a share of the best one's."""
+    best = max((memory.relevance or 0.0 for memory in memories), default=0.0)
+    # Keyword scores have no upper bound.
+    best_keyword = max((leg_score(memory, "keyword") or 0.0 for memory in memories), default=0.0)
+    similarities = []
+    for memory in memories:
+        similarity = leg_score(memory, "vector")
+        if memory.relevance is not None and best:
+            similarity = memory.relevance / best
+        elif similarity is None:
+            similarity = (leg_score(memory, "keyword") or 0.0) / (best_keyword or 1.0)
+        similarities.append(clamp(similarity))
+    return reranked_similarities(memories, similarities)
 
 
 def reranked_similarities(

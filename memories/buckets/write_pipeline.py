@@ -101,6 +101,11 @@ class ClassifiedEvent:
             bucket=self.classification.bucket,
             importance=self.importance,
             metadata=dict(event.metadata),
+            scope=event.scope,
+            tags=event.tags,
+            key=event.key,
+            supersedes=event.supersedes,
+            expires_at=event.expires_at,
         )
 
 

@@ -31,6 +31,8 @@ from memories.ledger.client_vectors import embed_missing
 from memories.ledger.plan import Particulars
 from memories.namespaces import get_or_create_namespace
 from memories.search import recall
+from memories.search.filters import MemoryFilter
+from memories.search.relevant import MENTIONS
 from memories.vectors import ClientSource, SiteSource, Vectors, VectorSource
 from worlds.lookup import find_world
 
@@ -175,17 +177,42 @@ class Memory:
         return memories if details else [memory.text for memory in memories]
 
     @overload
-    def search(self, content: str, n: int) -> list[str]: ...
+    def search(
+        self,
+        content: str,
+        n: int,
+        *,
+        mode: str | None = None,
+        details: Literal[False] = False,
+        share: float = MENTIONS,
+        **where: Any,
+    ) -> list[str]: ...
     @overload
     def search(
-        self, content: str, n: int, *, mode: str | None = None, details: Literal[True]
+        self,
+        content: str,
+        n: int,
+        *,
+        mode: str | None = None,
+        details: Literal[True],
+        share: float = MENTIONS,
+        **where: Any,
     ) -> list[FoundMemory]: ...
 
     @releases_connection
     def search(
-        self, content: str, n: int, *, mode: str | None = None, details: bool = False
+        self,
+        content: str,
+        n: int,
+        *,
+        mode: str | None = None,
+        details: bool = False,
+        share: float = MENTIONS,
+        **where: Any,
     ) -> list[str] | list[FoundMemory]:
-        """Return the `n` memories that match `content` best.
+        """Return up to `n` memories that match `content` best: with a client's vectors the nearest,
+        with those of the site the ones of at least `share` of the best one's relevance. `where` are
+        fields of `MemoryFilter`, such as `scope`, `tags` and `metadata`.
 
         Texts of former memories, which a newer one contradicts, are left out. With `details`,
         return `FoundMemory` objects with ids, scores and sources, the former ones marked and after
@@ -201,7 +228,14 @@ class Memory:
         # Imported and hand-written memories get the client's vectors when they are first searched.
         embed_missing(self.namespace, source)
         result = recall.search(
-            self.namespace, content, limit=n, mode=mode, vectors=source, former=details
+            self.namespace,
+            content,
+            limit=n,
+            mode=mode,
+            vectors=source,
+            where=MemoryFilter(**where),
+            share=share,
+            former=details,
         )
         memories = list(result.memories)
         return memories if details else [memory.text for memory in memories]

@@ -120,6 +120,9 @@ def plan_from_resolution(
         links=[link for links in resolution.links.values() for link in links],
         # The keys that are left are ids of stored memories.
         confirmations=evidence,
+        confirmed_abouts={
+            pk: contents.abouts[position] for position, pk in resolution.confirmations.items()
+        },
         vectors=None if batch.documents is None else batch.documents[positions],
         assumed_state=state,
     )

@@ -14,6 +14,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from memories.ledger.plan import Plan
+from memories.ledger.requested_links import add_requested_links
 from memories.ledger.rows import (
     log_states,
     write_evidence,
@@ -82,6 +83,7 @@ def commit(namespace: Namespace, plan: Plan) -> CommitResult:
     """
     with namespace_transaction(namespace) as namespace:
         machine_state = reviewed_state(namespace)
+        plan = add_requested_links(namespace, plan)
         _check_unchanged(namespace, plan, machine_state)
         states = {
             memory.id: memory.state

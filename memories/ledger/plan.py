@@ -38,6 +38,12 @@ class Particulars:
     """The in-world day from which an NPC does not remember it any more; None: never."""
     label: str = ""
     """What it is indexed under if it is no turn of a conversation."""
+    scope: str = ""
+    tags: Sequence[str] = ()
+    key: str = ""
+    """The caller's own name for what the memory states: a new memory replaces that with its key."""
+    supersedes: Sequence[UUID] = ()
+    """Memories in use that the new one replaces."""
     turn_order: int | None = None
     """The place in its conversation of a turn that takes another one's; None: its end."""
 
@@ -53,13 +59,20 @@ class Particulars:
         written = self.context or self.label
         return written or " ".join(filter(None, (self.speaker, date, self.in_world_label)))
 
+    @property
+    def labels(self) -> dict[str, object]:
+        """The metadata as stored, with scope, tags and key, by which memories are filtered."""
+        given = {"scope": self.scope, "tags": list(self.tags), "key": self.key}
+        return {**self.metadata, **{name: value for name, value in given.items() if value}}
+
     def sorted_for(self, text: str) -> "Particulars":
-        """Return these with the bucket and the importance of a memory with this text."""
+        """Return these as a memory with this text is stored: with a bucket, an importance, and the
+        labels among the metadata."""
         bucket = self.bucket or rule_bucket(text)
         importance = self.importance
         if importance is None:
             importance = rule_importance(text, bucket)
-        return replace(self, bucket=bucket, importance=importance)
+        return replace(self, bucket=bucket, importance=importance, metadata=self.labels)
 
     @classmethod
     def of_observation(cls, observation: Observation) -> "Particulars":
@@ -109,6 +122,9 @@ class Plan:
     memories: Sequence[NewMemory] = ()
     links: Sequence[MemoryLink] = ()
     confirmations: Mapping[UUID, Sequence[UUID]] = field(default_factory=dict)
+    confirmed_abouts: Mapping[UUID, Particulars] = field(default_factory=dict)
+    """What was given with the contents that confirm a stored memory: its `key` and `supersedes`
+    count for that one."""
     vectors: Vectors | None = None
     by: str = ""
     reason: str = ""

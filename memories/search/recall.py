@@ -11,9 +11,11 @@ from memories.querysets import MemoryQuerySet
 from memories.search import recall_counts, turns
 from memories.search.client_vectors import search_by_client_vectors
 from memories.search.current import put_current_first
+from memories.search.filters import MemoryFilter
 from memories.search.in_world_days import days_of_campaigns
 from memories.search.neighbors import add_neighbor_scores
 from memories.search.observed import find_by_observation
+from memories.search.relevant import keep_relevant
 from memories.vectors import VectorSource
 from retrieval.errors import Invalid
 from retrieval.search import MAX_HITS, Hit, Mode, Rerank, SearchRequest
@@ -45,10 +47,12 @@ def search(
     mode: Mode | str | None = None,
     vectors: VectorSource | None = None,
     within: MemoryQuerySet | None = None,
+    where: MemoryFilter | None = None,
     as_of: datetime | None = None,
     neighbours: float = 0.0,
     rerank: Rerank | str | None = None,
     least: float = 0.0,
+    share: float = 0.0,
     former: bool = True,
     sources: bool = True,
     count_recalls: bool = True,
@@ -56,11 +60,14 @@ def search(
     """Return the memories of `namespace` that fit `query` best. What holds now comes before what
     held once (`FoundMemory.formerly`), which is left out without `former`.
 
-    `within` narrows the rows (a bucket, a source, a span of event time); `as_of` searches what was
-    in use at that moment. `neighbours` adds that share of the scores of the memories written just
-    before and after: a question about a conversation often matches the turn beside the answer.
-    `rerank` has a model order the best ones, and `least` leaves out those of less relevance;
-    neither is possible with a client's own vectors. Raise `Invalid` for `least` with those.
+    `where` filters the memories, and `within` narrows the rows by any query; `as_of` searches
+    what was in use at that moment. `neighbours` adds that share of the scores of the memories
+    written just before and after: a question about a conversation often matches the turn beside
+    the answer. `rerank` has a model order the best ones, and `least` leaves out those of less
+    relevance; neither is possible with a client's own vectors. Raise `Invalid` for `least` with
+    those.
+    `share` leaves out memories of less than this share of the best one's relevance, unless
+    `neighbours` raise the scores of others.
     """
     request = SearchRequest(
         query=query,
@@ -75,11 +82,14 @@ def search(
         least=least,
     )
     rows = searchable_rows(namespace, within, as_of)
+    rows = where.apply(rows) if where else rows
     hits, degraded = _find_hits(namespace, rows, request, vectors=vectors)
     if neighbours:
         hits = add_neighbor_scores(namespace, hits, share=neighbours)
     # Without the former memories some places are left for others.
     found = _describe_hits(hits[: limit if former else limit + SPARE])
+    if not neighbours:
+        found = keep_relevant(found, share=share)
     memories = put_current_first(rows, found, limit=limit, former=former)
     # What is found by its observation alone has no relevance to compare with.
     if not least:
@@ -133,9 +143,9 @@ def searchable_rows(
         return rows.as_of(as_of)
     # NPCs forget; what they knew at an earlier moment they did not know by an in-world day.
     return (
-        rows.active().remembered_on(days_of_campaigns(namespace))
+        rows.active().unexpired().remembered_on(days_of_campaigns(namespace))
         if namespace.npc_id
-        else (rows.active())
+        else rows.active().unexpired()
     )
 
 

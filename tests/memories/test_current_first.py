@@ -31,7 +31,7 @@ def ferries(mira: Namespace) -> Namespace:
 
 @pytest.mark.parametrize("question", [QUESTION, OF_THE_FORMER])
 def test_the_read_pipeline_shows_the_current_value_first(ferries: Namespace, question: str) -> None:
-    result = ReadPipeline(ferries, abstains=False).query(question)
+    result = ReadPipeline(ferries, abstains=False, share=0).query(question)
     shown = [(one.memory.text, one.memory.formerly) for one in result.memories]
     assert shown[:2] == [(FOUR, False), (THREE, True)]
 

@@ -1,0 +1,28 @@
+"""Which of the memories found are relevant: by their share of the best one's relevance.
+
+A fixed bound suits no question: how relevant an answer looks depends on its words. The best memory
+of a question sets the scale for the others instead. The shares were chosen with the labelled sets
+of bench/data in view (docs/memory-model.md).
+"""
+
+from collections.abc import Sequence
+
+from memories.found_memory import FoundMemory
+
+ANSWERS = 0.5
+"""For a question, which few memories answer: about one of them is shown."""
+MENTIONS = 0.25
+"""For a look around: loses fewer of the answers that are not found first, and shows a few more."""
+
+
+def keep_relevant(memories: Sequence[FoundMemory], *, share: float) -> list[FoundMemory]:
+    """Return those of at least `share` (0 to 1) of the best one's relevance, and what holds now
+    in the place of one of these. A memory of unknown relevance is kept."""
+    best = max((memory.relevance or 0.0 for memory in memories), default=0.0)
+    kept = [
+        memory
+        for memory in memories
+        if memory.relevance is None or memory.relevance >= share * best
+    ]
+    ids = {memory.id for memory in kept} | {memory.now for memory in kept}
+    return [memory for memory in memories if memory.id in ids]
