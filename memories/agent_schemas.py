@@ -50,7 +50,7 @@ class QueryIn(AgentRequest):
         ANSWERS,
         description="Leave out memories of less than this share of the best one's relevance.",
     )
-    where: FilterIn = FilterIn()
+    where: FilterIn = Field(FilterIn(), description="Only memories that fit this.")
 
 
 class ScoredMemoryOut(BucketHit):
@@ -60,7 +60,7 @@ class ScoredMemoryOut(BucketHit):
     recency: float
     importance: float
     tokens: int
-    metadata: dict[str, Any] = {}
+    metadata: dict[str, Any] = Field({}, description="As it was given, with scope, tags and key.")
 
 
 class QueryOut(BaseModel):

@@ -80,11 +80,11 @@ class LabelsIn(AgentRequest):
 class FilterIn(AgentRequest):
     """What a memory has to fit: everything that is given."""
 
-    buckets: list[Bucket] = []
+    buckets: list[Bucket] = Field([], description="One of these.")
     source: str = Field("", max_length=200)
     subject: str = Field("", max_length=200)
     speaker: str = Field("", max_length=120)
-    scope: str = Field("", max_length=120)
+    scope: str = Field("", max_length=120, description="Exactly this one.")
     tags: Annotated[list[Label], Field(max_length=20, description="All of them.")] = []
     metadata: dict[str, Any] = Field({}, description="These values, also within others.")
     after: datetime | None = Field(None, description="Happened at or after.")
@@ -128,7 +128,7 @@ class SearchIn(AgentRequest):
         description="Leave out memories of less than this share of the best one's relevance.",
     )
     former: bool = Field(True, description="Show former memories too, marked.")
-    where: FilterIn = FilterIn()
+    where: FilterIn = Field(FilterIn(), description="Only memories that fit this.")
 
 
 class BucketHit(BaseModel):

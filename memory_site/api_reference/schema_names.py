@@ -169,6 +169,7 @@ NAMES = {
     "EventIn": "MemoryEvent",
     "EventsIn": "MemoryEventBatch",
     "ExplanationOut": "SearchExplanation",
+    "FilterIn": "MemoryFilter",
     "FactSource": "EvidenceSource",
     "HealthOut": "MemoryHealth",
     "HistoryOut": "MemoryHistory",

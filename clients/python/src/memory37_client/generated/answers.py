@@ -93,8 +93,7 @@ class ArtPrivate(OpenModel):
 
 class BucketHit(OpenModel):
     """
-    A memory that was found. `formerly` is true when the newer memory `now` contradicts it. What
-    an NPC was told has who told it, and how sure that one was.
+    A memory that was found. `formerly` is true when the newer memory `now` contradicts it.
     """
 
     id: str
@@ -120,18 +119,6 @@ class BucketHit(OpenModel):
     now: str | None = None
     """
     Id of the newer memory that contradicts it.
-    """
-    in_world_label: str = ''
-    """
-    The in-world date as people say it.
-    """
-    heard_from: str = ''
-    """
-    The NPC who told it; empty for what was not told.
-    """
-    sureness: float | None = None
-    """
-    How sure the teller is, from 0 (not included) to 1; null for what nobody told.
     """
 
 
@@ -609,18 +596,6 @@ class MemoryHit(OpenModel):
     """
     Id of the newer memory that contradicts it.
     """
-    in_world_label: str = ''
-    """
-    The in-world date as people say it.
-    """
-    heard_from: str = ''
-    """
-    The NPC who told it; empty for what was not told.
-    """
-    sureness: float | None = None
-    """
-    How sure the teller is, from 0 (not included) to 1; null for what nobody told.
-    """
     relevance: float | None = None
     """
     Probability that it answers, 0 to 1.
@@ -645,9 +620,9 @@ class MemoryHit(OpenModel):
     """
     Texts of the observations it is derived from.
     """
-    summary_id: str = ''
+    metadata: dict[str, Any] = {}
     """
-    The episode that is remembered.
+    As it was given, with scope, tags and key.
     """
 
 
@@ -699,29 +674,6 @@ class MemorySearchResult(OpenModel):
     degraded: list[str] = []
     """
     What did not take part in the answer: `vector`, `graph`, `llm`, `rerank`.
-    """
-
-
-class MemoryTellAnswer(OpenModel):
-    """
-    `waiting`: a person has to approve it before the NPC knows it.
-    """
-
-    id: str
-    """
-    Id of the row.
-    """
-    memory_id: str
-    """
-    Id of the memory; null: nothing was stored.
-    """
-    to: str
-    """
-    Id of the NPC who was told.
-    """
-    waiting: bool
-    """
-    Whether a person has to approve it before it is used.
     """
 
 

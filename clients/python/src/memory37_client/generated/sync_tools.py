@@ -297,6 +297,9 @@ class SyncTools:
         source: str | None = None,
         subject: str | None = None,
         event_at: datetime | str | None = None,
+        scope: str | None = None,
+        tags: Sequence[str] | None = None,
+        key: str | None = None,
     ) -> ArchivalMemoryInsertAnswer:
         """Remember something for good: a fact, an event, what somebody said or did.
 
@@ -309,6 +312,12 @@ class SyncTools:
         subject: The one person or thing it is about.
 
         event_at: When it happened, if not now.
+
+        scope: A part of your memory, as stored.
+
+        tags: Labels; all of them to search.
+
+        key: Your name for what it states; replaces that one.
         """
         return self._ask(
             ArchivalMemoryInsertAnswer,
@@ -318,6 +327,9 @@ class SyncTools:
             source=source,
             subject=subject,
             event_at=event_at,
+            scope=scope,
+            tags=tags,
+            key=key,
         )
 
     def archival_memory_search(
@@ -327,6 +339,8 @@ class SyncTools:
         as_: str | None = None,
         limit: int | None = None,
         as_of: datetime | str | None = None,
+        scope: str | None = None,
+        tags: Sequence[str] | None = None,
     ) -> MemorySearchResult:
         """Search your long-term memory by words and meaning.
 
@@ -337,6 +351,10 @@ class SyncTools:
         limit: Maximum; 1 to 50. Default: `8`.
 
         as_of: Search what was known at that moment.
+
+        scope: A part of your memory, as stored.
+
+        tags: Labels; all of them to search.
         """
         return self._ask(
             MemorySearchResult,
@@ -345,6 +363,8 @@ class SyncTools:
             as_=as_,
             limit=limit,
             as_of=as_of,
+            scope=scope,
+            tags=tags,
         )
 
     def conversation_search(
@@ -388,6 +408,9 @@ class SyncTools:
         source: str | None = None,
         subject: str | None = None,
         event_at: datetime | str | None = None,
+        scope: str | None = None,
+        tags: Sequence[str] | None = None,
+        key: str | None = None,
     ) -> MemoryEventAnswer:
         """Give one event to your memory. It is sorted into a bucket, rated, and stored or merged,
         or dropped with a reason.
@@ -405,6 +428,12 @@ class SyncTools:
         subject: The one person or thing it is about.
 
         event_at: When it happened, if not now.
+
+        scope: A part of your memory, as stored.
+
+        tags: Labels; all of them to search.
+
+        key: Your name for what it states; replaces that one.
         """
         return self._ask(
             MemoryEventAnswer,
@@ -416,6 +445,9 @@ class SyncTools:
             source=source,
             subject=subject,
             event_at=event_at,
+            scope=scope,
+            tags=tags,
+            key=key,
         )
 
     def memory_ask(
@@ -425,6 +457,8 @@ class SyncTools:
         as_: str | None = None,
         intent: Literal["profile", "preference", "recall", "knowledge", "debug", "general"] | None = None,
         limit: int | None = None,
+        scope: str | None = None,
+        tags: Sequence[str] | None = None,
     ) -> MemoryQueryAnswer:
         """Ask your memory a question. It answers from all buckets, or abstains when no memory
         answers well enough.
@@ -436,6 +470,10 @@ class SyncTools:
         intent: The kind of answer, if the words mislead.
 
         limit: Maximum; 1 to 50. Default: `8`.
+
+        scope: A part of your memory, as stored.
+
+        tags: Labels; all of them to search.
         """
         return self._ask(
             MemoryQueryAnswer,
@@ -444,6 +482,8 @@ class SyncTools:
             as_=as_,
             intent=intent,
             limit=limit,
+            scope=scope,
+            tags=tags,
         )
 
     def memory_tell(
