@@ -87,7 +87,7 @@ def test_a_memory_that_the_model_names_is_shown_before_all_others(
     """
     for number in ("1", "2", "3"):
         scripted_llm.chat.then(answer_number(number))
-        result = ask(ferrymark, UNCLEAR[language])
+        result = ask(ferrymark, UNCLEAR[language], share=0)
         wanted = (
             memories_shown(scripted_llm).splitlines()[int(number) - 1].removeprefix(f"{number}. ")
         )
