@@ -4848,6 +4848,12 @@ export interface components {
             subject?: string | null;
             /** @description When it happened, if not now. */
             event_at?: string | null;
+            /** @description A part of your memory, as stored. */
+            scope?: string | null;
+            /** @description Labels; all of them to search. */
+            tags?: string[] | null;
+            /** @description Your name for what it states; replaces that one. */
+            key?: string | null;
         };
         /**
          * ArchivalMemorySearchArguments
@@ -4862,6 +4868,10 @@ export interface components {
             limit?: number | null;
             /** @description Search what was known at that moment. */
             as_of?: string | null;
+            /** @description A part of your memory, as stored. */
+            scope?: string | null;
+            /** @description Labels; all of them to search. */
+            tags?: string[] | null;
         };
         /**
          * Archive
@@ -8442,6 +8452,10 @@ export interface components {
             intent?: ("profile" | "preference" | "recall" | "knowledge" | "debug" | "general") | null;
             /** @description Maximum; 1 to 50. Default: `8`. */
             limit?: number | null;
+            /** @description A part of your memory, as stored. */
+            scope?: string | null;
+            /** @description Labels; all of them to search. */
+            tags?: string[] | null;
         };
         /**
          * MemoryBucket
@@ -8454,6 +8468,20 @@ export interface components {
          * @description One raw text, which is split into facts, or a list of facts.
          */
         MemoryCreate: {
+            /** @description A part of the memory, such as a project. */
+            scope?: string;
+            /** @description Words by which entries are filtered. */
+            tags?: string[];
+            /** @description Your name for what it states: replaces that with this key. */
+            key?: string;
+            /** @description Memories in use that it replaces. */
+            supersedes?: string[];
+            /** @description Any values, to filter by. */
+            metadata?: {
+                [key: string]: unknown;
+            };
+            /** @description From then on it is not found. */
+            expires_at?: string | null;
             /** @description Where it comes from. */
             source?: string;
             /** @description What or whom it is about. */
@@ -8468,8 +8496,10 @@ export interface components {
             in_world_at?: number | null;
             /** @description The in-world date as people say it. */
             in_world_label?: string;
-            /** @description When it ends by itself; null: never. */
-            expires_at?: string | null;
+            /** @description By rules if not given. */
+            bucket?: components["schemas"]["MemoryBucket"] | null;
+            /** @description By rules if not given. */
+            importance?: number | null;
         };
         /**
          * MemoryEdit
@@ -8502,6 +8532,20 @@ export interface components {
          *     are dropped.
          */
         MemoryEvent: {
+            /** @description A part of the memory, such as a project. */
+            scope?: string;
+            /** @description Words by which entries are filtered. */
+            tags?: string[];
+            /** @description Your name for what it states: replaces that with this key. */
+            key?: string;
+            /** @description Memories in use that it replaces. */
+            supersedes?: string[];
+            /** @description Any values, to filter by. */
+            metadata?: {
+                [key: string]: unknown;
+            };
+            /** @description From then on it is not found. */
+            expires_at?: string | null;
             /** @description Where it comes from. */
             source?: string;
             /** @description What or whom it is about. */
@@ -8557,6 +8601,12 @@ export interface components {
             subject?: string | null;
             /** @description When it happened, if not now. */
             event_at?: string | null;
+            /** @description A part of your memory, as stored. */
+            scope?: string | null;
+            /** @description Labels; all of them to search. */
+            tags?: string[] | null;
+            /** @description Your name for what it states; replaces that one. */
+            key?: string | null;
         };
         /**
          * MemoryEventBatch
@@ -8583,6 +8633,32 @@ export interface components {
             bucket: string | null;
             /** @description How much it matters, from 0 to 1. */
             importance: number | null;
+        };
+        /**
+         * MemoryFilter
+         * @description What a memory has to fit: everything that is given.
+         */
+        MemoryFilter: {
+            /** @description One of these. */
+            buckets?: components["schemas"]["MemoryBucket"][];
+            /** @description Where it comes from. */
+            source?: string;
+            /** @description What or whom it is about. */
+            subject?: string;
+            /** @description Who said it. */
+            speaker?: string;
+            /** @description Exactly this one. */
+            scope?: string;
+            /** @description All of them. */
+            tags?: string[];
+            /** @description These values, also within others. */
+            metadata?: {
+                [key: string]: unknown;
+            };
+            /** @description Happened at or after. */
+            after?: string | null;
+            /** @description Happened before. */
+            before?: string | null;
         };
         /**
          * MemoryHealth
@@ -8667,6 +8743,13 @@ export interface components {
              * @default
              */
             summary_id: string;
+            /**
+             * @description As it was given, with scope, tags and key.
+             * @default {}
+             */
+            metadata: {
+                [key: string]: unknown;
+            };
         };
         /**
          * MemoryLink
@@ -8732,6 +8815,10 @@ export interface components {
             half_life_hours?: number;
             /** @description Whether the answer may be that no memory answers the question. Default: `true`. */
             abstain?: boolean;
+            /** @description Leave out memories of less than this share of the best one's relevance. Default: `0.5`. */
+            share?: number;
+            /** @description Only memories that fit this. */
+            where?: components["schemas"]["MemoryFilter"];
         };
         /**
          * MemoryQueryAnswer
@@ -8835,6 +8922,12 @@ export interface components {
             rerank?: ("off" | "fast" | "careful") | null;
             /** @description Leave out memories of less relevance. Default: `0.0`. */
             least?: number;
+            /** @description Leave out memories of less than this share of the best one's relevance. Default: `0.25`. */
+            share?: number;
+            /** @description Show former memories too, marked. Default: `true`. */
+            former?: boolean;
+            /** @description Only memories that fit this. */
+            where?: components["schemas"]["MemoryFilter"];
         };
         /**
          * MemorySearchResult
@@ -10883,6 +10976,13 @@ export interface components {
             importance: number;
             /** @description Length in tokens. */
             tokens: number;
+            /**
+             * @description As it was given, with scope, tags and key.
+             * @default {}
+             */
+            metadata: {
+                [key: string]: unknown;
+            };
         };
         /**
          * ScratchWrite
@@ -14085,7 +14185,8 @@ export interface operations {
                      *           "sources": [
                      *             "Cy joined late."
                      *           ],
-                     *           "summary_id": ""
+                     *           "summary_id": "",
+                     *           "metadata": {}
                      *         },
                      *         {
                      *           "id": "01a20000-0000-7000-8000-000000000060",
@@ -14105,7 +14206,8 @@ export interface operations {
                      *           "sources": [
                      *             "The tide turns at noon."
                      *           ],
-                     *           "summary_id": ""
+                     *           "summary_id": "",
+                     *           "metadata": {}
                      *         }
                      *       ],
                      *       "degraded": []
@@ -34459,7 +34561,8 @@ export interface operations {
                      *           "sources": [
                      *             "Ana is afraid of eels."
                      *           ],
-                     *           "summary_id": ""
+                     *           "summary_id": "",
+                     *           "metadata": {}
                      *         },
                      *         {
                      *           "id": "01a20000-0000-7000-8000-000000000052",
@@ -34479,7 +34582,8 @@ export interface operations {
                      *           "sources": [
                      *             "Bo owns a cutter."
                      *           ],
-                     *           "summary_id": ""
+                     *           "summary_id": "",
+                     *           "metadata": {}
                      *         }
                      *       ],
                      *       "degraded": []
@@ -37151,7 +37255,8 @@ export interface operations {
                      *           "similarity": 0.19,
                      *           "recency": 1,
                      *           "importance": 0.9,
-                     *           "tokens": 9
+                     *           "tokens": 9,
+                     *           "metadata": {}
                      *         }
                      *       ],
                      *       "abstained": false,

@@ -93,7 +93,8 @@ class ArtPrivate(OpenModel):
 
 class BucketHit(OpenModel):
     """
-    A memory that was found. `formerly` is true when the newer memory `now` contradicts it.
+    A memory that was found. `formerly` is true when the newer memory `now` contradicts it. What
+    an NPC was told has who told it, and how sure that one was.
     """
 
     id: str
@@ -119,6 +120,18 @@ class BucketHit(OpenModel):
     now: str | None = None
     """
     Id of the newer memory that contradicts it.
+    """
+    in_world_label: str = ''
+    """
+    The in-world date as people say it.
+    """
+    heard_from: str = ''
+    """
+    The NPC who told it; empty for what was not told.
+    """
+    sureness: float | None = None
+    """
+    How sure the teller is, from 0 (not included) to 1; null for what nobody told.
     """
 
 
@@ -596,6 +609,18 @@ class MemoryHit(OpenModel):
     """
     Id of the newer memory that contradicts it.
     """
+    in_world_label: str = ''
+    """
+    The in-world date as people say it.
+    """
+    heard_from: str = ''
+    """
+    The NPC who told it; empty for what was not told.
+    """
+    sureness: float | None = None
+    """
+    How sure the teller is, from 0 (not included) to 1; null for what nobody told.
+    """
     relevance: float | None = None
     """
     Probability that it answers, 0 to 1.
@@ -619,6 +644,10 @@ class MemoryHit(OpenModel):
     sources: list[str] = []
     """
     Texts of the observations it is derived from.
+    """
+    summary_id: str = ''
+    """
+    The episode that is remembered.
     """
     metadata: dict[str, Any] = {}
     """
@@ -674,6 +703,29 @@ class MemorySearchResult(OpenModel):
     degraded: list[str] = []
     """
     What did not take part in the answer: `vector`, `graph`, `llm`, `rerank`.
+    """
+
+
+class MemoryTellAnswer(OpenModel):
+    """
+    `waiting`: a person has to approve it before the NPC knows it.
+    """
+
+    id: str
+    """
+    Id of the row.
+    """
+    memory_id: str
+    """
+    Id of the memory; null: nothing was stored.
+    """
+    to: str
+    """
+    Id of the NPC who was told.
+    """
+    waiting: bool
+    """
+    Whether a person has to approve it before it is used.
     """
 
 
