@@ -277,6 +277,7 @@ def bare_sql_function(namespace: Any) -> Callable[[str], Any]:
 
 def measure_adds(namespace: Any) -> None:
     from memories.ingest import add
+    from memories.ingest.model_add import Models
     from memories.vectors import SiteSource
 
     dice = random.Random(7)
@@ -285,7 +286,7 @@ def measure_adds(namespace: Any) -> None:
         texts = [f"{random_sentence(dice)} {dice.random():.9f}" for _ in range(10)]
         memory_embedder().embed_document(texts)  # so that only what is beyond embedding is left
         started = time.perf_counter()
-        add.add(namespace, texts, models=add.Models(SiteSource()))
+        add.add(namespace, texts, models=Models(SiteSource()))
         spent.append(1000 * (time.perf_counter() - started))
     first, warm = spent[0], spent[WARM_UP:]
     print(

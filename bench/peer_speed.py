@@ -22,7 +22,8 @@ os.environ["EMBEDDER"] = "bench.scaled_world.ScaledEmbedder"
 def main() -> None:
     passage_count, stores = int(sys.argv[1]), sys.argv[2:]
     connect(database_name_of(passage_count, 1))
-    from bench.scaled_world import PART, ScaledEmbedder
+    from bench.passage_counts import PART
+    from bench.scaled_world import ScaledEmbedder
 
     fill_database(passage_count, 1)
     world = generated_world()

@@ -2,6 +2,7 @@
 whose facts have other relations, and Ombrel, most facts of which say more in a label."""
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -129,7 +130,7 @@ def _load_ombrel() -> Any:
     return world
 
 
-def _fact_of(fact: dict[str, Any], kinds: dict[str, str]) -> dict[str, Any]:
+def _fact_of(fact: dict[str, Any], kinds: Mapping[str, str]) -> dict[str, Any]:
     """Return the fact in a relation that may join its ends: its author knew the names of the
     relations, and not which kinds they join."""
     joined = (kinds[fact["source"]], fact["kind"], kinds[fact["target"]])

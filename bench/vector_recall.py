@@ -51,7 +51,7 @@ def main() -> None:
 
 
 def question_vectors(size: int) -> "Vectors":
-    from bench.scaled_world import PART
+    from bench.passage_counts import PART
 
     world, random = generated_world(), np.random.default_rng(4)
     step = max(size // PART // 10, 1)
@@ -60,7 +60,7 @@ def question_vectors(size: int) -> "Vectors":
 
 
 def parts(size: int, step: int = 1, first: int = 0) -> "Iterator[Vectors]":
-    from bench.scaled_world import PART
+    from bench.passage_counts import PART
 
     for number in range(first // PART, size // PART, step):
         yield part_vectors(number).astype(np.float32)
@@ -68,7 +68,7 @@ def parts(size: int, step: int = 1, first: int = 0) -> "Iterator[Vectors]":
 
 @cache
 def part_vectors(number: int) -> Any:
-    from bench.scaled_world import PART
+    from bench.passage_counts import PART
 
     return generated_world().vectors(np.random.default_rng([73, number]), PART).astype(np.float16)
 
@@ -116,7 +116,7 @@ def execute(statement: str, *values: Any) -> Any:
 
 def nearest(questions: "Vectors", size: int) -> tuple[list[set[int]], str]:
     """Compare all; return the exact ten nearest of each question, and how near passages are."""
-    from bench.scaled_world import PART
+    from bench.passage_counts import PART
 
     best: list[list[tuple[float, int]]] = [[] for _question in questions]
     cosines = []

@@ -65,7 +65,7 @@ def join_quotations(parts: Sequence[str]) -> list[str]:
 
 def is_open(text: str) -> bool:
     """Whether a quotation or a bracket begins in `text` and does not end there."""
-    closing = []
+    closing: list[str] = []
     for letter in text:
         if closing and letter == closing[-1]:
             closing.pop()
