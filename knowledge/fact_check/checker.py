@@ -18,6 +18,7 @@ from knowledge.fact_check.claims import Claim, Tense
 from knowledge.fact_check.event_dates import days_of_event
 from knowledge.fact_check.labelled_facts import RELATES_TO, labelled_facts, says_label, with_label
 from knowledge.fact_check.lexicon import ClaimKind, Reading, bonds
+from knowledge.fact_check.seniority import seniority_in_fact
 from knowledge.fact_check.verdicts import (
     FALSE,
     OPPOSITE,
@@ -62,6 +63,8 @@ class FactChecker:
                 return no_evidence()
             claim = replace(claim, b=led)
         verdict = self._judge_dated(claim) if claim.date else self._judge_affirmative(claim)
+        if claim.seniority and verdict.result == TRUE:
+            verdict = judge_seniority(claim, verdict)
         if claim.says_more and (claim.is_negated or verdict.result == TRUE):
             return no_evidence()
         return replace(verdict, result=OPPOSITE[verdict.result]) if claim.is_negated else verdict
@@ -332,6 +335,16 @@ class FactChecker:
     @cached_property
     def present_facts(self) -> FactQuerySet:
         return self.facts.valid_on(self.view.at)
+
+
+def judge_seniority(claim: Claim, verdict: Judgement) -> Judgement:
+    """Judge which of two siblings is the elder, by the labels of the facts that make them so."""
+    said = {seniority_in_fact(fact, claim.a) for fact in verdict.supporting} - {None}
+    if said == {claim.seniority}:
+        return verdict
+    if len(said) == 1:
+        return Judgement(FALSE, _("A known fact rules it out."), opposing=verdict.supporting)
+    return no_evidence()
 
 
 def _joins(a: GraphNode, b: GraphNode) -> Q:

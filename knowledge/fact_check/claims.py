@@ -21,6 +21,7 @@ from knowledge.fact_check.role_parser import (
     read_roles,
     read_succession,
 )
+from knowledge.fact_check.seniority import SIBLINGS, Seniority, said_seniority
 from knowledge.graph.entity_linking import EntityLinker
 from knowledge.graph.models import GraphNode, NodeKind
 from retrieval.text import NameMention, fold_name, name_words
@@ -68,6 +69,8 @@ class Claim:
     """Whether its words say that it holds at present: `sailed with` does not, `is mate of` does."""
     says_more: bool = False
     """Where in a place, too: if the claim is true, the statement may not be."""
+    seniority: Seniority | None = None
+    """Which of two siblings `a` is, if it is said."""
 
     @property
     def is_past(self) -> bool:
@@ -215,7 +218,11 @@ def _match_untitled(text: str, nodes: list[GraphNode], language: Lexicon) -> Cla
         a, b = nodes[reading.a], nodes[reading.b]
         claim = Claim(a, b, (kind,), says_more=reading.says_more)
         tense, date = _time_of(reading.aspect, tense, date)
-    return claim and replace(claim, is_negated=is_negated, tense=tense, date=date)
+    if claim is None:
+        return None
+    is_of_siblings = any(kind.name in SIBLINGS for kind in claim.kinds)
+    seniority = said_seniority(text) if is_of_siblings else None
+    return replace(claim, is_negated=is_negated, tense=tense, date=date, seniority=seniority)
 
 
 def _time_of(

@@ -63,7 +63,9 @@ def read_roles(text: str, nodes: Sequence[GraphNode], language: str) -> RoleRead
     if len(slots) != 2 or slots[0] == slots[1]:
         return None
     words = SLOT.sub(" ", text)
-    if (intending := load_yaml("roles")[language]["intending"]) and re.search(intending, words):
+    rows = load_yaml("roles")[language]
+    others = [rows["intending"], rows.get("other_verbs", "")]
+    if any(other and re.search(other, words) for other in others):
         return None
     readings: list[RoleReading] = []
     for role in _roles(language):
