@@ -23,7 +23,7 @@ class MemoryQuerySet(models.QuerySet[Any]):
     def active(self) -> Self:
         return self.filter(state=State.ACTIVE)
 
-    def unexpired(self) -> Self:
+    def with_valid_time(self) -> Self:
         """Those whose time has not passed, also before the periodic task takes them out of use."""
         return self.filter(Q(expires_at=None) | Q(expires_at__gt=Now()))
 

@@ -143,9 +143,9 @@ def searchable_rows(
         return rows.as_of(as_of)
     # NPCs forget; what they knew at an earlier moment they did not know by an in-world day.
     return (
-        rows.active().unexpired().remembered_on(days_of_campaigns(namespace))
+        rows.active().with_valid_time().remembered_on(days_of_campaigns(namespace))
         if namespace.npc_id
-        else rows.active().unexpired()
+        else rows.active().with_valid_time()
     )
 
 
