@@ -118,7 +118,7 @@ class AddOut(BaseModel):
 class SearchIn(AgentRequest):
     query: str = Field(min_length=1, max_length=8000)
     limit: int = Field(10, ge=1, le=100)
-    mode: Literal["hybrid", "vector", "keyword"] | None = None
+    mode: Literal["hybrid", "keyword", "vector"] | None = None
     as_of: datetime | None = None
     neighbours: Share = 0.0
     rerank: Literal["off", "fast", "careful"] | None = None

@@ -8913,7 +8913,7 @@ export interface components {
             /** @description At most so many results. Default: `10`. */
             limit?: number;
             /** @description By words, by vectors, or both. */
-            mode?: ("hybrid" | "vector" | "keyword") | null;
+            mode?: ("hybrid" | "keyword" | "vector") | null;
             /** @description Search what was known at that moment, instead of now. */
             as_of?: string | null;
             /** @description How much the turns before and after a hit count, from 0 to 1. Default: `0.0`. */
