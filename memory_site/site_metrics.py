@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 from django.db import DatabaseError, connections
 from opentelemetry import metrics
-from opentelemetry.metrics import CallbackOptions, Observation
+from opentelemetry.metrics import CallbackOptions
 
 from memory_site.health import PARTS, is_failing
 from retrieval.indexing import parked_passages, pending_passages
@@ -23,29 +23,35 @@ def record_request(*, method: str, status: int, seconds: float) -> None:
     _duration.record(seconds, {"method": method, "status": f"{status // 100}xx"})
 
 
-def observe_parts(_options: CallbackOptions) -> Iterator[Observation]:
+def observe_parts(_options: CallbackOptions) -> Iterator[metrics.Observation]:
     """1 for each part of the site that works, 0 for one that does not."""
     for part in PARTS:
-        yield Observation(0 if is_failing(part) else 1, {"part": part.name})
+        yield metrics.Observation(0 if is_failing(part) else 1, {"part": part.name})
 
 
-def observe_waiting(_options: CallbackOptions) -> Iterator[Observation]:
+def observe_waiting(_options: CallbackOptions) -> Iterator[metrics.Observation]:
     for model in passage_models():
-        yield Observation(pending_passages(model).count(), {"domain": model.search_config.domain})
+        yield metrics.Observation(
+            pending_passages(model).count(), {"domain": model.search_config.domain}
+        )
 
 
-def observe_parked(_options: CallbackOptions) -> Iterator[Observation]:
+def observe_parked(_options: CallbackOptions) -> Iterator[metrics.Observation]:
     for model in passage_models():
-        yield Observation(parked_passages(model).count(), {"domain": model.search_config.domain})
+        yield metrics.Observation(
+            parked_passages(model).count(), {"domain": model.search_config.domain}
+        )
 
 
-Observe = Callable[[CallbackOptions], Iterator[Observation]]
+Observe = Callable[[CallbackOptions], Iterator[metrics.Observation]]
 
 
-def with_own_connection(observe: Observe) -> Callable[[CallbackOptions], Iterable[Observation]]:
+def with_own_connection(
+    observe: Observe,
+) -> Callable[[CallbackOptions], Iterable[metrics.Observation]]:
     """Give the connection back afterwards: the exporter's thread lives as long as the process."""
 
-    def observe_and_close(options: CallbackOptions) -> list[Observation]:
+    def observe_and_close(options: CallbackOptions) -> list[metrics.Observation]:
         try:
             return list(observe(options))
         except DatabaseError as problem:

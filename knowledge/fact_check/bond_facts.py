@@ -98,7 +98,7 @@ class BondFacts:
         yield from self._sex_conflicts()
         yield from self._other_kinship()
         if self.bond.one_way:
-            yield from self._turned()
+            yield from self._converses()
         if self.bond.unique == "first":
             yield from self._other_firsts()
         elif self.bond.unique == "each":
@@ -124,7 +124,7 @@ class BondFacts:
             if {fact.first, fact.second} == pair and other.kin and differs:
                 yield fact.edge
 
-    def _turned(self) -> Iterator[GraphEdge]:
+    def _converses(self) -> Iterator[GraphEdge]:
         """Yield the facts that give the second the bond to the first."""
         first, second = self.ends
         for fact in self.near:
