@@ -78,6 +78,8 @@ ROOT_URLCONF = "memory_site.urls"
 ASGI_APPLICATION = "memory_site.asgi.application"
 # Requests answered at once; the database pool is smaller.
 WEB_THREADS = env.int("WEB_THREADS", default=32)
+# For which one bulk write may hold a thread and the locks of what it wrote.
+BULK_SECONDS = env.float("BULK_SECONDS", default=25.0)
 WSGI_APPLICATION = "memory_site.wsgi.application"
 
 TEMPLATES = [

@@ -4,16 +4,13 @@ from collections.abc import Callable, Sequence
 from time import monotonic
 from typing import Any, Literal, TypeVar
 
+from django.conf import settings
 from django.db import transaction
 from pydantic import BaseModel, ValidationError
 
 from retrieval.errors import Invalid, Problem
 
 Item = TypeVar("Item", bound=BaseModel)
-
-
-MOST_SECONDS = 10.0
-"""For which one request may hold a thread and the locks of what it wrote."""
 
 
 class ItemReport(BaseModel):
@@ -72,10 +69,10 @@ def report_on_all(
     change: Callable[[Any], Change],
     *,
     atomic: bool,
-    seconds: float = MOST_SECONDS,
+    seconds: float | None = None,
 ) -> BulkReport:
-    """Items that come after `seconds` are not tried, and told so."""
-    deadline = monotonic() + seconds
+    """Items that come after `seconds` (default: BULK_SECONDS) are not tried, and told so."""
+    deadline = monotonic() + (settings.BULK_SECONDS if seconds is None else seconds)
 
     def change_item(index: int, item: Any) -> ItemReport:
         if monotonic() > deadline:

@@ -74,6 +74,8 @@ NO_IF_MATCH = {
     **dict.fromkeys(("webhook_test", "webhook_redeliver"), SENDS),
     **dict.fromkeys(("core_decide", "disposition_rule", "opinion_rule"), DECIDES),
     "npc_merge_undo": DECIDES,
+    "npc_tell": ADDS,
+    "npc_hearsay_delete": "What was told is only taken back, and once.",
     "thread_consolidate": "Doing it again changes nothing.",
     "thread_propose": "It writes nothing.",
 }
