@@ -36982,11 +36982,6 @@ export interface operations {
                  * @example turn-412-write-1
                  */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
-                /**
-                 * @description The `ETag` last read: 412 when the row has changed since.
-                 * @example "3"
-                 */
-                "If-Match"?: components["parameters"]["If-Match"];
             };
             path: {
                 /** @description Id or name of the NPC. */
@@ -37061,11 +37056,6 @@ export interface operations {
                  * @example turn-412-write-1
                  */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
-                /**
-                 * @description The `ETag` last read: 412 when the row has changed since.
-                 * @example "3"
-                 */
-                "If-Match"?: components["parameters"]["If-Match"];
             };
             path: {
                 /** @description Id or name of the NPC. */
