@@ -119,7 +119,8 @@ def find_own_npc(caller: Caller, reference: str) -> NPC:
     own = NPC.objects.filter(world=caller.world, slug=caller.audience.slug).first()
     is_own = own is not None and caller.audience.kind == "npc"
     if own is None or not is_own or reference not in (own.slug, own.name, str(own.pk)):
-        raise NotFound(f"There is no NPC {reference!r} whose memory this key reads.")
+        # The name is left out: who may not know of an NPC learns nothing from the difference.
+        raise NotFound("There is no such NPC whose memory this key reads.")
     return own
 
 

@@ -22,7 +22,7 @@ from worlds.schemas import NextCursor
 router = Router(tags=["npcs"], auth=NeedsKey(Scope.WORLD_WRITE))
 Reference = Annotated[str, Path(max_length=200)]
 Text = Annotated[str, Field(max_length=2000, pattern=r"^[^\x00]*$")]
-SORTS = {"created": "id"}
+SORTS = {"created": "id", "updated": "merged_at"}
 
 
 class NPCMergeIn(StrictModel):

@@ -88,6 +88,10 @@ def write_steps(world: World) -> Iterator[Step]:
         "upsert_npc",
         lambda: upsert_npc(world, NPCIn(npc_id="mira-voss", name="Mira Voss", visibility="public")),
     )
+    yield (
+        "upsert_npc, another",
+        lambda: upsert_npc(world, NPCIn(npc_id="jory-fenn", name="Jory Fenn", visibility="public")),
+    )
     scene = SceneIn(
         scene_id="s1-fog-at-the-landing", title="Fog at the Landing", party_id="lanternbearers"
     )

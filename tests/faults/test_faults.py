@@ -27,6 +27,9 @@ BACK_SECONDS = float(os.environ.get("FAULT_BACK_SECONDS", "90"))
 """The promise is 30 seconds on a machine that has nothing else to do; tests run beside others."""
 SETTLE_SECONDS = 240
 pytestmark = [
+    pytest.mark.skipif(
+        "FAULT_POINTS" not in os.environ, reason="Takes minutes: FAULT_POINTS=1 pytest tests/faults"
+    ),
     pytest.mark.django_db(transaction=True),
     pytest.mark.slow,
     pytest.mark.timeout(600 + POINTS * 900),

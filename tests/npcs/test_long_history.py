@@ -106,6 +106,7 @@ def disturb(world: World, party: Party, dice: random.Random, told: int) -> None:
             dice.choice(RULINGS)(entry, reason="So it was.", made_by="anna")
 
 
+@pytest.mark.timeout(900)
 @pytest.mark.parametrize("seed", [37])
 def test_five_hundred_episodes_are_what_replaying_them_gives(
     world: World, lanternbearers: Party, seed: int

@@ -281,6 +281,7 @@ CHOICES: dict[str, Callable[[GeneratedWorld, int], dict[str, Any]]] = {
     "memories.MemoryItem": lambda generated, _place: {
         "importance": generated.draw(st.floats(0, 1))
     },
+    "memories.Hearsay": lambda generated, _place: {"sureness": generated.draw(st.floats(0.01, 1))},
     "memories.Tombstone": lambda _generated, _place: {"id": uuid4()},
     "worlds.ImportRun": lambda _generated, _place: {"file": ""},
 }
