@@ -17,6 +17,7 @@ from knowledge.mentions.store import resolve_again, save_links_of
 from npcs.models import NPC, Secret
 from worlds.audiences import Audience
 from worlds.models import World
+from worlds.stored_names import is_named
 
 PRIVATE_TEXTS = ("voice", "goals", "play_now", "milestones")
 """Texts of the profile that only game masters read."""
@@ -39,7 +40,7 @@ class NPCLinks:
     ) -> Iterator[NamedThing]:
         columns = ("pk", "slug", "name", "aliases", "biography")
         rows = self._rows(world, audience)
-        rows = rows.filter(Q(name_keys__overlap=list(keys)) | Q(slug__in=list(slugs)))
+        rows = rows.filter(is_named(rows, world.pk, keys=keys, slugs=slugs))
         for pk, slug, name, aliases, biography in rows.values_list(*columns):
             yield NamedThing(pk, self.kind, slug, name, aliases, biography or pk)
 

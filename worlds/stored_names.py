@@ -10,7 +10,8 @@ from typing import Any
 from uuid import UUID
 
 from django.db import connection
-from django.db.models import Model, QuerySet
+from django.db.models import Model, Q, QuerySet
+from django.db.models.expressions import RawSQL
 
 from retrieval.search import CompiledRows
 from retrieval.text import (
@@ -45,6 +46,34 @@ UNION ALL
    WHERE {keys} && string_to_array(word, ' ')::varchar(16)[]
  ) DESC, length({name}), id LIMIT %(most_near)s)
 """
+
+PROBES = """
+SELECT named.id FROM unnest(%s::varchar(16)[]) AS key
+JOIN {table} AS named ON named.{column} @> ARRAY[key] AND named.world_id = %s
+"""
+OF_SLUGS = "UNION ALL SELECT id FROM {table} WHERE world_id = %s AND slug = ANY(%s)"
+
+
+def is_named(
+    rows: "QuerySet[Any, Any]",
+    world: UUID,
+    *,
+    keys: Collection[str],
+    slugs: Collection[str] = (),
+    column: str = "name_keys",
+) -> Q:
+    """Return the condition that a row of `world` has one of `keys`, or one of `slugs`.
+
+    Each key is looked up in the index of the column. Of `&&` with many keys PostgreSQL expects so
+    many rows that it reads the table, and compares every key with every key of every row: 70 ms
+    for 70 keys and 2,800 rows, of which two have one.
+    """
+    quote = connection.ops.quote_name
+    names = {"table": quote(rows.model._meta.db_table), "column": quote(column)}
+    statement, values = PROBES.format(**names), [list(keys), world]
+    if slugs:
+        statement, values = statement + OF_SLUGS.format(**names), [*values, world, list(slugs)]
+    return Q(pk__in=RawSQL(statement, values))
 
 
 def index_of_names(

@@ -18,6 +18,7 @@ from knowledge.models import Lore, LorePassage, Rule
 from retrieval.text import without_secrets
 from worlds.audiences import Audience
 from worlds.models import Campaign, World
+from worlds.stored_names import is_named
 
 OBSIDIAN = "obsidian:"
 
@@ -46,7 +47,7 @@ class LoreLinks:
         self, world: World, audience: Audience, *, keys: Collection[str], slugs: Collection[str]
     ) -> Iterator[NamedThing]:
         rows = readable_lore(world, audience)
-        has_name = Q(name_keys__overlap=list(keys)) | Q(slug__in=list(slugs))
+        has_name = is_named(rows, world.pk, keys=keys, slugs=slugs)
         replaced = {} if audience.is_gm else names_replaced(rows, audience, has_name)
         rows = rows.filter(has_name | Q(pk__in=replaced))
         columns = ("pk", "slug", "title", "aliases", "overrides", "campaign", "folder", "origin")
@@ -242,7 +243,7 @@ class EntityNames:
         self, world: World, audience: Audience, *, keys: Collection[str], slugs: Collection[str]
     ) -> Iterator[NamedThing]:
         rows = self._rows(world, audience)
-        rows = rows.filter(Q(keys__overlap=list(keys)) | Q(slug__in=list(slugs)))
+        rows = rows.filter(is_named(rows, world.pk, keys=keys, slugs=slugs, column="keys"))
         for pk, slug, name, aliases, lore in rows.values_list(
             "pk", "slug", "name", "aliases", "lore"
         ):

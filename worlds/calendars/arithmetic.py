@@ -45,11 +45,15 @@ class Calendar:
         self.days_in_weeks = sum(month.days for month in self.months if not month.intercalary)
         self.minutes_a_day = definition.hours * definition.minutes
         self._month_lengths = lru_cache(maxsize=512)(self._compute_month_lengths)
+        self._year_start = lru_cache(maxsize=4096)(self._compute_year_start)
 
     # --- years
 
     def year_start(self, year: int) -> int:
         """Return the world day with which `year` begins."""
+        return self._year_start(year)
+
+    def _compute_year_start(self, year: int) -> int:
         leap = sum(rule.days * leap_years_before(rule, year) for _month, rule in self.rules)
         leap -= sum(rule.days * leap_years_before(rule, 1) for _month, rule in self.rules)
         return self.definition.year_one_begins + (year - 1) * self.ordinary_year + leap
