@@ -66,10 +66,11 @@ def load_pairs() -> list[Pair]:
 
 def main() -> None:
     connect()
-    from memories.similarity.compare import SAME_FROM, Verdict, compare
+    from memories.similarity.compare import SAME_FROM, Verdict, compare_texts
 
     def same(pair: Pair) -> bool:
-        return compare(pair.a, pair.b, similarity=pair.cosine) in (Verdict.EXACT, Verdict.NEAR)
+        verdict = compare_texts(pair.a, pair.b, similarity=pair.cosine)
+        return verdict in (Verdict.EXACT, Verdict.NEAR)
 
     pairs = load_pairs()
     tuning, reporting = (

@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+from memories.identity import Identity
 from memories.models import MemoryItem
 from retrieval.search import Hit, Leg
 
@@ -47,12 +48,17 @@ class FoundMemory:
     in_world_at: float | None = None
     in_world_label: str = ""
     source: str = ""
+    subject: str = ""
     episode: UUID | None = None
 
     @property
     def summary_id(self) -> str:
         """The id of the episode that is remembered; empty for other memories."""
         return self.source.removeprefix("episode:") if self.episode else ""
+
+    @property
+    def identity(self) -> Identity:
+        return Identity.of(speaker=self.speaker, subject=self.subject, metadata=self.metadata)
 
     @property
     def formerly(self) -> bool:
@@ -74,6 +80,7 @@ class FoundMemory:
             in_world_at=item.in_world_at,
             in_world_label=item.in_world_label,
             source=item.source,
+            subject=item.subject,
             episode=item.episode_id,
             score=hit.score if hit else 0.0,
             relevance=hit.relevance if hit else None,

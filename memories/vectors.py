@@ -1,6 +1,7 @@
 """The sources of a namespace's vectors (the site's embedder, or the caller's own client with its
 own width), and the search for the memories nearest to a vector."""
 
+import json
 import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -25,10 +26,12 @@ Vectors = NDArray[np.float32]
 # The casts to one width let PostgreSQL use the index of that width. The texts are parsed once, and
 # not for every stored row.
 BY_CLIENT_VECTOR = """
-SELECT wanted.position - 1, near.id, near.text, near.speaker, near.distance
+SELECT wanted.position - 1, near.id, near.text, near.speaker, near.subject, near.metadata,
+       near.distance
 FROM unnest(%(vectors)s::text[]::vector[]) WITH ORDINALITY AS wanted(vector, position)
 CROSS JOIN LATERAL (
-    SELECT memory.id, memory.text, memory.speaker, memory.timestamp_ms,
+    SELECT memory.id, memory.text, memory.speaker, memory.subject, memory.metadata,
+           memory.timestamp_ms,
            COALESCE(NULLIF(stored.vector <=> wanted.vector, 'NaN'), 1) AS distance
     FROM memories_clientvector stored
     JOIN memories_memoryitem memory ON memory.id = stored.memory_id
@@ -42,10 +45,11 @@ ORDER BY wanted.position, near.distance, near.timestamp_ms
 
 # The vector index holds all namespaces: EXISTS keeps an empty one from scanning it per content.
 BY_SITE_VECTOR = """
-SELECT wanted.position - 1, near.id, near.text, near.speaker, near.distance
+SELECT wanted.position - 1, near.id, near.text, near.speaker, near.subject, near.metadata,
+       near.distance
 FROM unnest(%(vectors)s::text[]) WITH ORDINALITY AS wanted(vector, position)
 CROSS JOIN LATERAL (
-    SELECT memory.id, memory.text, memory.speaker,
+    SELECT memory.id, memory.text, memory.speaker, memory.subject, memory.metadata,
            memory.embedding::halfvec({dims}) <=> wanted.vector::halfvec({dims}) AS distance
     FROM memories_memoryitem memory
     WHERE memory.namespace_id = %(namespace)s AND memory.state = 'active'
@@ -170,9 +174,17 @@ def nearest_memories(
         )
         rows = execute_together(DEFAULT_DB_ALIAS, (LIMITS, {}), (statement, values)).fetchall()
     nearest: list[list[FoundMemory]] = [[] for _ in vectors]
-    for position, pk, text, speaker, distance in rows:
+    for position, pk, text, speaker, subject, metadata, distance in rows:
         if within is None or distance <= within:
-            near = FoundMemory(pk, text, score=1 - float(distance), speaker=speaker)
+            near = FoundMemory(
+                pk,
+                text,
+                score=1 - float(distance),
+                speaker=speaker,
+                subject=subject,
+                # Django leaves JSON of plain statements as text.
+                metadata=json.loads(metadata),
+            )
             nearest[int(position)].append(near)
     return nearest
 

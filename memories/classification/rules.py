@@ -3,7 +3,7 @@
 import re
 
 from memories.classification.cues import load_cues, lowercase_pattern
-from memories.similarity.compare import parse_text
+from memories.similarity.comparable_text import parse_text
 from memories.states import Bucket
 from retrieval.text import WORD_OR_NUMBER
 

@@ -14,7 +14,7 @@ from rapidfuzz import fuzz
 from memories.coding_agent.episodes import KIND, TaskEpisode
 from memories.coding_agent.stores.in_memory import InMemoryStore
 from memories.coding_agent.stores.protocol import MemoryStore, StoreHit
-from memories.similarity.compare import parse_text
+from memories.similarity.comparable_text import parse_text
 from memories.states import Bucket
 from retrieval.errors import Invalid
 

@@ -7,6 +7,7 @@ from uuid import UUID
 
 import numpy as np
 
+from memories.identity import would_lose_labels
 from memories.ledger.commit import LedgerConflict, commit, namespace_transaction
 from memories.ledger.plan import Plan
 from memories.models import ClientVector, MemoryItem, Namespace, Succession
@@ -17,6 +18,7 @@ from memories.vectors import Vectors, nearest_memories
 from retrieval.embedders import get_embedder
 
 COMPARED, AT_ONCE = 5, 200
+COMPARED_FIELDS = ("text", "speaker", "subject", "metadata", "timestamp_ms")
 
 
 @dataclass(frozen=True)
@@ -35,6 +37,8 @@ class MemoryPair:
     newer: UUID
     verdict: Verdict
     similarity: float
+    loses_labels: bool = False
+    """Whether the older has a label that the newer lacks."""
 
 
 def compare_with_nearest(memory: MemoryItem, *, k: int = COMPARED) -> list[ComparedMemory]:
@@ -54,7 +58,7 @@ def compare_with_nearest(memory: MemoryItem, *, k: int = COMPARED) -> list[Compa
                 memory.text,
                 near.text,
                 similarity=near.score,
-                same_speaker=memory.speaker == near.speaker,
+                identities=(memory.identity, near.identity),
             ),
             difference(memory.text, near.text),
         )
@@ -77,7 +81,7 @@ def find_pairs(namespace: Namespace, *, limit: int = 2000) -> Iterator[MemoryPai
         nearest = nearest_memories(namespace, np.stack(list(vectors.values())), k=COMPARED + 1)
         near_ids = {near.id for memories in nearest for near in memories}
         rows = MemoryItem.objects.filter(pk__in=near_ids | set(vectors))
-        by_id = {row.pk: row for row in rows.only("text", "speaker", "timestamp_ms")}
+        by_id = {row.pk: row for row in rows.only(*COMPARED_FIELDS)}
         for pk, memories in zip(vectors, nearest, strict=True):
             for near in memories:
                 both = frozenset((pk, near.id))
@@ -88,22 +92,23 @@ def find_pairs(namespace: Namespace, *, limit: int = 2000) -> Iterator[MemoryPai
                     by_id[pk].text,
                     near.text,
                     similarity=near.score,
-                    same_speaker=by_id[pk].speaker == near.speaker,
+                    identities=(by_id[pk].identity, near.identity),
                 )
                 if verdict is not Verdict.DIFFERENT:
                     yielded_ids.add(both)
                     older, newer = sorted(both, key=lambda one: (by_id[one].timestamp_ms, one))
-                    yield MemoryPair(older, newer, verdict, near.score)
+                    loses = would_lose_labels(by_id[older].metadata, by_id[newer].metadata)
+                    yield MemoryPair(older, newer, verdict, near.score, loses)
 
 
 def merge_duplicates(
     namespace: Namespace, *, by: str = "rules", most: int = 2000
 ) -> list[MemoryPair]:
-    """Supersede the older of each pair that says the same. Each merge can be undone by restoring
-    the older."""
+    """Supersede the older of each pair that says the same, unless it has labels that the newer
+    lacks. Each merge can be undone by restoring the older."""
     merged_pairs: list[MemoryPair] = []
     for pair in list(find_pairs(namespace, limit=most)):
-        if pair.verdict not in (Verdict.EXACT, Verdict.NEAR):
+        if pair.verdict not in (Verdict.EXACT, Verdict.NEAR) or pair.loses_labels:
             continue
         reason = f"says the same ({pair.verdict})"
         plan = Plan(

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from uuid import UUID
 
+from memories.identity import Identity
 from memories.ledger.plan import NewMemory, NewObservation, Particulars, Plan
 from memories.states import Maker
 
@@ -34,8 +35,12 @@ class IncomingContents:
         return indexed_texts(self.texts, self.abouts)
 
     @property
-    def speakers(self) -> list[str]:
-        return [about.speaker for about in self.abouts]
+    def identities(self) -> list[Identity]:
+        return [about.identity for about in self.abouts]
+
+    @property
+    def labels(self) -> list[dict[str, object]]:
+        return [about.labels for about in self.abouts]
 
 
 def indexed_texts(texts: Sequence[str], abouts: Sequence[Particulars]) -> list[str]:

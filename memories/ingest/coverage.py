@@ -9,14 +9,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from memories.similarity.compare import (
+from memories.similarity.comparable_text import (
     ComparableText,
     fingerprint,
     is_inflection,
-    overlap,
     parse_text,
     spelling_match,
 )
+from memories.similarity.compare import overlap
 from retrieval.text import split_sentences
 
 MIN_WORDS = 3

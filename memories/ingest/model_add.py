@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from uuid import UUID
 
 from memories import core
+from memories.identity import Identity
 from memories.ingest import reconstruction
 from memories.ingest.contents import IncomingContents, indexed_texts, plan_unmerged
 from memories.ingest.model_plan import join_plans, plan_from_answer
@@ -46,6 +47,11 @@ class AddResult(CommitResult):
     core: CoreVersion | CoreProposal | None = None
 
 
+def is_rewritable(stored: Identity, incoming: Identity) -> bool:
+    """Whether a model may make one text of a stored memory and a content."""
+    return stored.may_contradict(incoming) and stored.key == incoming.key
+
+
 @dataclass
 class ModelAdd:
     """One add with a language model. Its answers are reused in the next attempt unless the memories
@@ -84,7 +90,12 @@ class ModelAdd:
             k=self.namespace.merge_top_k,
             within=self.namespace.merge_distance_cutoff,
         )
-        related_texts = {near.id: near.text for memories in nearest for near in memories}
+        related_texts = {
+            near.id: near.text
+            for identity, memories in zip(self.contents.identities, nearest, strict=False)
+            for near in memories
+            if is_rewritable(near.identity, identity)
+        }
         if related_texts == self.related_texts:
             return
         self.related_texts, self.base_core = related_texts, None
@@ -118,7 +129,8 @@ class ModelAdd:
         contents = self.contents.at(positions)
         batch = IncomingBatch(
             contents.texts,
-            contents.speakers,
+            contents.identities,
+            contents.labels,
             [uuid7() for _ in positions],
             None if self.queries is None else self.queries[list(positions)],
             None if self.documents is None else self.documents[start:],

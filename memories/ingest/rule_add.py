@@ -41,7 +41,7 @@ def add_by_rules(
     """One call of the embedder, one statement for the nearest memories, one commit."""
     ids = [uuid7() for _ in contents.texts]
     both_vectors = vectors.of_both(contents.indexed_texts)
-    batch = IncomingBatch(contents.texts, contents.speakers, ids, *both_vectors)
+    batch = IncomingBatch(contents.texts, contents.identities, contents.labels, ids, *both_vectors)
     for _ in range(ATTEMPTS):
         state = reviewed_state(namespace)
         resolution = resolve_batch(namespace, batch, in_use=state == State.ACTIVE)
@@ -111,6 +111,7 @@ def plan_from_resolution(
             contents.abouts[position],
             evidence.pop(batch.ids[position]),
             id=batch.ids[position],
+            labels=resolution.labels[position],
         )
         for position in positions
     ]

@@ -6,6 +6,7 @@ from datetime import datetime
 from uuid import UUID
 
 from memories.classification.rules import rule_bucket, rule_importance
+from memories.identity import Identity
 from memories.models import Observation
 from memories.similarity.resolve import MemoryLink
 from memories.states import Bucket, Maker, State
@@ -65,6 +66,10 @@ class Particulars:
         given = {"scope": self.scope, "tags": list(self.tags), "key": self.key}
         return {**self.metadata, **{name: value for name, value in given.items() if value}}
 
+    @property
+    def identity(self) -> Identity:
+        return Identity.of(speaker=self.speaker, subject=self.subject, metadata=self.labels)
+
     def sorted_for(self, text: str) -> "Particulars":
         """Return these as a memory with this text is stored: with a bucket, an importance, and the
         labels among the metadata."""
@@ -106,6 +111,13 @@ class NewMemory:
     id: UUID = field(default_factory=uuid7)
     state: State | None = None
     timestamp_ms: int | None = None
+    labels: Mapping[str, object] | None = None
+    """The metadata as stored, if not those of `about`: with those of the memories it replaces."""
+
+    @property
+    def stored_about(self) -> Particulars:
+        about = self.about.sorted_for(self.text)
+        return about if self.labels is None else replace(about, metadata=dict(self.labels))
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,9 @@
-"""Replacements that a caller asks for: of the memories with the same key, and of those named."""
+"""Replacements that a caller asks for: of the memories with the same key in the same scope, and of
+those named."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from typing import TypeAlias
 from uuid import UUID
 
 from memories.ledger.plan import Particulars, Plan
@@ -9,6 +11,8 @@ from memories.models import MemoryItem, Namespace
 from memories.similarity.resolve import MemoryLink
 from memories.states import LinkKind
 from retrieval.errors import NotFound
+
+KeyInScope: TypeAlias = tuple[str, str]
 
 
 def add_requested_links(namespace: Namespace, plan: Plan) -> Plan:
@@ -22,22 +26,26 @@ def add_requested_links(namespace: Namespace, plan: Plan) -> Plan:
     rows = MemoryItem.objects.of(namespace).filter(state__in=plan.replaceable)
     _require_all(rows.in_bulk(_superseded_ids(asking.values())), asking)
     keys = [about.key for about in asking.values() if about.key]
-    stored = rows.filter(metadata__key__in=keys).values_list("pk", "metadata__key")
+    stored = rows.filter(metadata__key__in=keys).values_list(
+        "pk", "metadata__key", "metadata__scope"
+    )
     # What is said of one thing at once, in several memories, is no change of it.
-    holders: dict[UUID, tuple[str, Particulars | None]] = {pk: (key, None) for pk, key in stored}
+    holders: dict[UUID, tuple[KeyInScope, Particulars | None]] = {
+        pk: ((scope or "", key), None) for pk, key, scope in stored
+    }
     requested: dict[tuple[UUID, UUID], MemoryLink] = {}
     for pk, about in asking.items():
         same_key = {
             holder
             for holder, (key, given) in holders.items()
-            if key == about.key and given is not about
+            if key == (about.scope, about.key) and given is not about
         }
         for older in {*same_key, *about.supersedes} - {pk}:
             reason = f"the same key: {about.key}" if older in same_key else "named as replaced"
             requested[older, pk] = MemoryLink(older, pk, LinkKind.SUPERSEDES, reason)
         holders = {holder: kept for holder, kept in holders.items() if holder not in same_key}
         if about.key:
-            holders[pk] = (about.key, about)
+            holders[pk] = ((about.scope, about.key), about)
     others = [link for link in plan.links if (link.older, link.newer) not in requested]
     return replace(plan, links=[*others, *requested.values()])
 

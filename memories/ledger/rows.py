@@ -89,7 +89,7 @@ def write_memories(
             *(getattr(about, name) for name in ABOUT_FIELDS),
         )
         for row, (new, stamp) in enumerate(zip(plan.memories, stamps, strict=True))
-        for about in [new.about.sorted_for(new.text)]
+        for about in [new.stored_about]
     ]
     copy_rows(MemoryItem, [*columns, "context", *ABOUT_FIELDS], rows, **shared)
     changes = [(pk, state, plan.reason) for pk, state in states.items()]

@@ -5,6 +5,7 @@ from django.utils.translation import gettext_lazy as _
 from pgvector.django import VectorField
 
 from episodes.models import Episode
+from memories.identity import Identity
 from memories.models.namespaces import Namespace
 from memories.models.observations import Observation
 from memories.querysets import MemoryQuerySet
@@ -95,6 +96,10 @@ class MemoryItem(Passage):
 
     def __str__(self) -> str:
         return self.text[:80]
+
+    @property
+    def identity(self) -> Identity:
+        return Identity.of(speaker=self.speaker, subject=self.subject, metadata=self.metadata)
 
 
 class ClientVector(models.Model):

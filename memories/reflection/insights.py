@@ -12,7 +12,7 @@ from memories import prompts
 from memories.ingest.reconstruction import StructuredModel, ask
 from memories.models import MemoryItem
 from memories.prompts import unescape_tags
-from memories.similarity.compare import parse_text
+from memories.similarity.comparable_text import parse_text
 from memories.states import Maker
 
 # Bounds of the prompt, and of the summary without a model.

@@ -5,48 +5,26 @@ or a word and its opposite. A pair that is similar but differs in one of these m
 contradiction ("formerly").
 """
 
-import re
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass
 from enum import StrEnum
-from pathlib import Path
-from typing import Any
 
-import yaml
-from rapidfuzz import fuzz
-
-from memories.text_caches import text_cache
-from retrieval.text import WORD_OR_NUMBER, is_cyrillic, light_stem
-
-_LEXICON: dict[str, Any] = yaml.safe_load(
-    (Path(__file__).parent / "lexicon.yaml").read_text(encoding="utf-8")
+from memories.identity import Identity
+from memories.similarity.comparable_text import (
+    COMPARISONS,
+    CONNECTIVES,
+    FUNCTION_WORDS,
+    INTENTIONS,
+    NO_NAMES,
+    OPPOSITE_OF,
+    RELATION_OF,
+    SPELLING_WEIGHT,
+    ComparableText,
+    fingerprint,
+    is_inflection,
+    parse_text,
+    spelling_match,
 )
-"""Words that decide whether two sentences say the same, in English, Russian and Korean."""
-NUMBER_WORDS = {
-    word: number for number, words in _LEXICON["numbers"].items() for word in words.split()
-}
-NEGATIONS, TIME_WORDS, FUNCTION_WORDS, PASSIVE = (
-    frozenset(_LEXICON[name].split())
-    for name in ("negations", "times", "function_words", "passive")
-)
-SYNONYM_KEY = {word: min(group.split()) for group in _LEXICON["synonyms"] for word in group.split()}
-OPPOSITE_OF: dict[str, set[str]] = {}
-for _one, _other in (pair.split("/") for pair in _LEXICON["opposites"].split()):
-    OPPOSITE_OF.setdefault(_one, set()).add(_other)
-    OPPOSITE_OF.setdefault(_other, set()).add(_one)
-
-PLACE_OF = {word: min(group.split()) for group in _LEXICON["places"] for word in group.split()}
-"""The first of the words for the same place relation, such as *in* and *inside*."""
-PARTICLES = {each: role for role, group in _LEXICON["particles"].items() for each in group.split()}
-KOREAN_NOUN = re.compile(
-    rf"^([가-힣]{{2,}}?)({'|'.join(sorted(PARTICLES, key=len, reverse=True))})$"
-)
-CLEFT = re.compile(r"\b(?:is|are|was) the ones? (?:who|that|which)\b", re.IGNORECASE)
-USED_TO = re.compile(r"\bused to\b", re.IGNORECASE)
-KOREAN_NEGATION = re.compile(r"^못|않|없|아니")
-FIRST_WORDS = re.compile(r"(?:^|[.!?]\s+)[\"'“(]*([^\W\d_]+)")
-NO_NAMES = FUNCTION_WORDS | TIME_WORDS | NUMBER_WORDS.keys()
 
 SAME_FROM = 0.8
 """`similarity_of` from which two texts without a `difference` say the same. Fitted on the tuning
@@ -54,8 +32,7 @@ half of the labelled pairs."""
 SIMILAR_FROM = 0.72
 """`similarity_of` from which two texts with a `difference` contradict each other."""
 VECTOR_SHARE = 0.8
-SPELLING_WEIGHT = 0.8
-"""Weight of a word that the other text has in a similar spelling."""
+RUSSIAN_CONTRASTS = frozenset({"а", "но"})
 # A bound that is exact may still come out smaller than the sum it bounds.
 ROUNDING = 1e-9
 MIN_COSINE = (SIMILAR_FROM - (1 - VECTOR_SHARE)) / VECTOR_SHARE - 0.001
@@ -69,32 +46,20 @@ class Verdict(StrEnum):
     DIFFERENT = "different"
 
 
-@dataclass(frozen=True)
-class ComparableText:
-    """The parts of a text that decide its meaning."""
-
-    numbers: frozenset[str]
-    names: tuple[str, ...]
-    is_negated: bool
-    times: frozenset[str]
-    words: frozenset[str]
-    raw: frozenset[str]
-    stems: frozenset[str]
-    sequence: tuple[tuple[str, str], ...]
-    """Each word in order: its stem, and as it is written."""
-    roles: frozenset[tuple[str, str]]
-    """Korean nouns with what their particle makes of them: subject, object, recipient."""
-    is_passive: bool
-    has_negation: bool
-    """Whether it has any, also two that cancel out."""
-
-
-def compare(one: str, other: str, *, similarity: float, same_speaker: bool = True) -> Verdict:
-    """Compare two texts whose vectors have the cosine `similarity`. What two people say in the same
-    words are two memories ("I never learned to swim"); they can still contradict each other."""
+def compare(
+    one: str, other: str, *, similarity: float, identities: tuple[Identity, Identity]
+) -> Verdict:
+    """Compare two memories by their texts, whose vectors have the cosine `similarity`, and their
+    identities."""
+    mine, yours = identities
     verdict = compare_texts(one, other, similarity=similarity)
-    is_same = verdict in (Verdict.EXACT, Verdict.NEAR)
-    return Verdict.DIFFERENT if is_same and not same_speaker else verdict
+    may_hold = {
+        Verdict.EXACT: mine.may_be_one_with(yours),
+        # A rewording must not take a key away, nor give it to other words.
+        Verdict.NEAR: mine.may_be_one_with(yours) and mine.key == yours.key,
+        Verdict.CONTRADICTS: mine.may_contradict(yours),
+    }
+    return verdict if may_hold.get(verdict, True) else Verdict.DIFFERENT
 
 
 def compare_texts(one: str, other: str, *, similarity: float) -> Verdict:
@@ -108,12 +73,6 @@ def compare_texts(one: str, other: str, *, similarity: float) -> Verdict:
         is_contradiction = total >= SIMILAR_FROM and name not in BOTH_MAY_HOLD
         return Verdict.CONTRADICTS if is_contradiction else Verdict.DIFFERENT
     return Verdict.NEAR if total >= SAME_FROM else Verdict.DIFFERENT
-
-
-@text_cache(maxsize=16_384)
-def fingerprint(text: str) -> str:
-    """The text without case, punctuation and spacing: equal for exact duplicates."""
-    return " ".join(WORD_OR_NUMBER.findall(normalize_spelling(text).casefold()))
 
 
 def similarity_of(one: str, other: str, *, similarity: float) -> float:
@@ -148,58 +107,6 @@ def difference(one: str, other: str) -> str:
     return next((name for name, differs in DIFFERENCES.items() if differs(mine, yours)), "")
 
 
-@text_cache(maxsize=16_384)
-def parse_text(text: str) -> ComparableText:
-    tokens = WORD_OR_NUMBER.findall(normalize_spelling(text))
-    lower = [token.casefold() for token in tokens]
-    numbers = [word for word in lower if word[0].isdigit() or word in NUMBER_WORDS]
-    negations = [
-        word
-        for word in lower
-        if word in NEGATIONS or word.endswith("n't") or KOREAN_NEGATION.search(word)
-    ]
-    content = [word for word in lower if word not in FUNCTION_WORDS and word not in NEGATIONS]
-    return ComparableText(
-        numbers=frozenset(
-            NUMBER_WORDS.get(word) or word.replace(",", "").rstrip(".:/") for word in numbers
-        ),
-        names=_names_in(text, tokens),
-        # Two negations cancel out, but not in Russian: "никто не видел".
-        is_negated=bool(negations) if is_cyrillic(text.lower()) else len(negations) % 2 == 1,
-        times=frozenset(word for word in lower if word in TIME_WORDS),
-        words=frozenset(stem(SYNONYM_KEY.get(word, word)) for word in content),
-        raw=frozenset(lower),
-        stems=frozenset(stem(word.removesuffix("'s")) for word in lower),
-        sequence=tuple((stem(word.removesuffix("'s")), word) for word in lower),
-        roles=frozenset(
-            (noun[1], PARTICLES[noun[2]]) for word in lower if (noun := KOREAN_NOUN.match(word))
-        ),
-        is_passive=bool(PASSIVE & set(lower)),
-        has_negation=bool(negations),
-    )
-
-
-def normalize_spelling(text: str) -> str:
-    """Replace variants: curly apostrophes, ё, "used to", "X is the one who"."""
-    text = text.replace("’", "'").replace("ё", "е").replace("Ё", "Е")
-    return USED_TO.sub("formerly", CLEFT.sub("", text))
-
-
-# Cached here and not in `retrieval`: what holds pieces of memories is emptied by an erasure.
-stem = text_cache(maxsize=50_000)(light_stem)
-
-
-def _names_in(text: str, tokens: list[str]) -> tuple[str, ...]:
-    """Stems of capitalized words in order; the first word of a sentence counts only if it occurs
-    again."""
-    upper = [token for token in tokens if token[0].isupper() and token.casefold() not in NO_NAMES]
-    if not upper:
-        return ()
-    starts = set(FIRST_WORDS.findall(text))
-    names = [token for token in upper if token not in starts or tokens.count(token) > 1]
-    return tuple(dict.fromkeys(stem(token.casefold().removesuffix("'s")) for token in names))
-
-
 def _have_same_names(mine: ComparableText, yours: ComparableText) -> bool:
     """Every name of one is a word of the other.
 
@@ -209,19 +116,6 @@ def _have_same_names(mine: ComparableText, yours: ComparableText) -> bool:
         name in words or any(is_inflection(name, word) for word in words)
         for names, words in ((mine.names, yours.stems), (yours.names, mine.stems))
         for name in names
-    )
-
-
-def is_inflection(name: str, word: str) -> bool:
-    """Whether two words are one name with different case endings or particles."""
-    # English names have none.
-    if name.isascii():
-        return False
-    shorter, longer = sorted((name, word), key=len)
-    return (
-        len(shorter) >= 2
-        and len(longer) - len(shorter) <= 3
-        and longer[: len(shorter) - 1] == shorter[:-1]
     )
 
 
@@ -260,7 +154,54 @@ def _has_swapped_words(mine: ComparableText, yours: ComparableText) -> bool:
     (first, second), (third, fourth) = unlike
     if not (_is_one_word(first[0], fourth[0]) and _is_one_word(second[0], third[0])):
         return False
-    return first[1].isascii() or (first[1] != fourth[1] and second[1] != third[1])
+    if first[1].isascii() or (first[1] != fourth[1] and second[1] != third[1]):
+        return True
+    # Russian words in the same forms, each in a clause of its own: Anna fears the dark, Vera water.
+    forms = [word for _, word in mine.sequence]
+    between = forms[forms.index(first[1]) + 1 : forms.index(second[1])]
+    return bool(RUSSIAN_CONTRASTS & set(between))
+
+
+def _has_swapped_clauses(mine: ComparableText, yours: ComparableText) -> bool:
+    """What comes before a connective in one text comes after it in the other."""
+    for word in CONNECTIVES & mine.raw & yours.raw:
+        (left, right), (other_left, other_right) = (
+            _split_at(word, text.sequence) for text in (mine, yours)
+        )
+        if not (left and right and other_left and other_right):
+            continue
+        straight = len(left & other_left) + len(right & other_right)
+        crossed = len(left & other_right) + len(right & other_left)
+        if crossed > straight:
+            return True
+    return False
+
+
+def _split_at(
+    word: str, sequence: tuple[tuple[str, str], ...]
+) -> tuple[frozenset[str], frozenset[str]]:
+    """Return the stems of the content words before `word` and after it."""
+    at = [form for _, form in sequence].index(word)
+    before, after = sequence[:at], sequence[at + 1 :]
+    content = FUNCTION_WORDS | CONNECTIVES
+    first, second = (
+        frozenset(stemmed for stemmed, form in part if form not in content)
+        for part in (before, after)
+    )
+    return first, second
+
+
+def _has_other_possessors(mine: ComparableText, yours: ComparableText) -> bool:
+    """The queen's aunt, and the aunt's queen; a text may say it without 's."""
+    own, other = mine.possessors, yours.possessors
+    return bool(own and other) and not own & other
+
+
+def _has_another_mode(mine: ComparableText, yours: ComparableText) -> bool:
+    """A plan and what was done; a comparison and a statement."""
+    return any(
+        bool(words & mine.raw) != bool(words & yours.raw) for words in (INTENTIONS, COMPARISONS)
+    )
 
 
 def _is_one_word(one: str, other: str) -> bool:
@@ -279,14 +220,19 @@ def _says_more(mine: ComparableText, yours: ComparableText) -> bool:
 
 
 def _has_swapped_roles(mine: ComparableText, yours: ComparableText) -> bool:
-    """Two Korean nouns, each with another particle: who did it to whom."""
+    """Two Korean nouns, each with another particle: who did it to whom. One is enough if it has
+    something in one text and is the whole in the other: the village, the village's barn."""
     own, other = dict(mine.roles), dict(yours.roles)
-    return sum(own[noun] != other[noun] for noun in own.keys() & other.keys()) > 1
+    unlike = [{own[noun], other[noun]} for noun in own.keys() & other.keys()]
+    unlike = [roles for roles in unlike if len(roles) > 1]
+    return len(unlike) > 1 or {"possessor", "object"} in unlike
 
 
-def _has_another_place(mine: ComparableText, yours: ComparableText) -> bool:
-    """Each has a word for a place relation that the other lacks: near the mill, in the mill."""
-    own, other = ({PLACE_OF[word] for word in text.raw & PLACE_OF.keys()} for text in (mine, yours))
+def _has_another_relation(mine: ComparableText, yours: ComparableText) -> bool:
+    """Each has a word for a relation that the other lacks: near the mill, in the mill."""
+    own, other = (
+        {RELATION_OF[word] for word in text.raw & RELATION_OF.keys()} for text in (mine, yours)
+    )
     return bool(own - other) and bool(other - own)
 
 
@@ -305,9 +251,12 @@ DIFFERENCES: dict[str, Callable[[ComparableText, ComparableText], bool]] = {
     "opposite": _has_opposites,
     "order": _has_swapped_names,
     "role": _has_swapped_roles,
-    "place": _has_another_place,
+    "relation": _has_another_relation,
+    "possessor": _has_other_possessors,
+    "mode": _has_another_mode,
     "word": _differs_in_one_word,
     "parts": _has_swapped_words,
+    "clauses": _has_swapped_clauses,
     "detail": _says_more,
 }
 """What changes the meaning, by name, the cheapest test first."""
@@ -315,13 +264,3 @@ DIFFERENCES: dict[str, Callable[[ComparableText, ComparableText], bool]] = {
 
 BOTH_MAY_HOLD = frozenset({"detail"})
 """Differences that make two statements of one, and no contradiction."""
-
-
-def spelling_match(word: str, words: frozenset[str]) -> float:
-    if word in words:
-        return 1.0
-    if len(word) < 4:
-        return 0.0
-    near = (other for other in words if abs(len(other) - len(word)) <= 3)
-    is_similar = any(fuzz.ratio(word, other, score_cutoff=80) for other in near)
-    return SPELLING_WEIGHT if is_similar else 0.0

@@ -8,7 +8,7 @@ from typing import Any
 
 import yaml
 
-from memories.similarity.compare import FUNCTION_WORDS, normalize_spelling
+from memories.similarity.comparable_text import FUNCTION_WORDS, normalize_spelling
 from memories.text_caches import text_cache
 from retrieval.text import WORD_OR_NUMBER, cut_ending, has_hangul, is_cyrillic, snowball_stem
 

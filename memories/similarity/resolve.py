@@ -6,20 +6,22 @@ that earlier contents of the batch made, and no longer with those that they repl
 content is a batch of one.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
+from typing import Any
 from uuid import UUID
 
 import numpy as np
 
 from memories.found_memory import FoundMemory
+from memories.identity import Identity, united_labels
+from memories.similarity.comparable_text import fingerprint
 from memories.similarity.compare import (
     MIN_COSINE,
     Verdict,
     compare,
     difference,
-    fingerprint,
     overlap,
 )
 from memories.states import LinkKind
@@ -53,11 +55,12 @@ class MemoryLink:
 
 @dataclass(frozen=True)
 class IncomingBatch:
-    """Contents in their order, who said each ("": nobody is named), the ids their memories will
-    have, and their vectors (None: compare words alone)."""
+    """Contents in their order, what each is said by and about, the metadata and the ids their
+    memories will have, and their vectors (None: compare words alone)."""
 
     texts: Sequence[str]
-    speakers: Sequence[str]
+    identities: Sequence[Identity]
+    labels: Sequence[Mapping[str, Any]]
     ids: Sequence[UUID]
     queries: Vectors | None
     documents: Vectors | None
@@ -66,10 +69,12 @@ class IncomingBatch:
 @dataclass
 class BatchResolution:
     """`confirmations`: the memory that says the same as the content at a position. `links`: for
-    the position of each content that becomes a new memory, its links to older ones."""
+    the position of each content that becomes a new memory, its links to older ones. `labels`: the
+    metadata of each of these, with those of the memories it replaces."""
 
     confirmations: dict[int, UUID] = field(default_factory=dict)
     links: dict[int, list[MemoryLink]] = field(default_factory=dict)
+    labels: dict[int, dict[str, Any]] = field(default_factory=dict)
 
 
 @dataclass
@@ -95,7 +100,7 @@ class BatchResolver:
         self._replaced_ids = set(self.replaced_ids)
         self._is_live = np.zeros(len(self.batch.texts), dtype=bool)
         self._position_of = {pk: position for position, pk in enumerate(self.batch.ids)}
-        self._position_of_text: dict[tuple[str, str], int] = {}
+        self._position_of_text: dict[tuple[str, Identity], int] = {}
 
     def resolve(self) -> BatchResolution:
         """Raise `TooShallow` when `stored_nearest` does not reach far enough."""
@@ -113,34 +118,41 @@ class BatchResolver:
 
     def _resolve_content(self, position: int, nearest: Sequence[FoundMemory]) -> None:
         text, pk = self.batch.texts[position], self.batch.ids[position]
-        speaker = self.batch.speakers[position]
+        identity, labels = self.batch.identities[position], self.batch.labels[position]
         by_verdict: dict[Verdict, list[FoundMemory]] = {verdict: [] for verdict in Verdict}
         for near in nearest:
             similarity = self._similarity(text, near)
             verdict = compare(
-                text, near.text, similarity=similarity, same_speaker=near.speaker == speaker
+                text, near.text, similarity=similarity, identities=(identity, near.identity)
             )
             by_verdict[verdict].append(near)
-        if by_verdict[Verdict.EXACT]:
-            self.resolution.confirmations[position] = by_verdict[Verdict.EXACT][0].id
-            return
-        # Both sides of a contradiction stay in use: which one holds is not for rules to decide.
-        links = [
-            MemoryLink(near.id, pk, LinkKind.MERGED, "says the same")
-            for near in by_verdict[Verdict.NEAR]
+        # What has other labels is replaced by a memory with those of both.
+        same = [
+            near
+            for near in by_verdict[Verdict.EXACT]
+            if united_labels(near.metadata, labels) == near.metadata
         ]
+        if same:
+            self.resolution.confirmations[position] = same[0].id
+            return
+        replaced = [*by_verdict[Verdict.EXACT], *by_verdict[Verdict.NEAR]]
+        for near in replaced:
+            labels = united_labels(near.metadata, labels)
+        self.resolution.labels[position] = dict(labels)
+        # Both sides of a contradiction stay in use: which one holds is not for rules to decide.
+        links = [MemoryLink(near.id, pk, LinkKind.MERGED, "says the same") for near in replaced]
         links += [
             MemoryLink(near.id, pk, LinkKind.FORMERLY, f"another {difference(text, near.text)}")
             for near in by_verdict[Verdict.CONTRADICTS]
         ]
         self.resolution.links[position] = links
         if self.in_use:
-            for near in by_verdict[Verdict.NEAR]:
+            for near in replaced:
                 self._replaced_ids.add(near.id)
                 if near.id in self._position_of:
                     self._is_live[self._position_of[near.id]] = False
             self._is_live[position] = True
-            self._position_of_text[self._words_and_speaker(position)] = position
+            self._position_of_text[self._words_and_identity(position)] = position
 
     def _similarity(self, text: str, near: FoundMemory) -> float:
         """The cosine; on an unknown scale no more than the common words bear out: some models give
@@ -159,14 +171,22 @@ class BatchResolver:
         for earlier in self._similar_positions(position, cosines):
             cosine = 1.0 if cosines is None else float(cosines[earlier])
             pk, text = self.batch.ids[earlier], self.batch.texts[earlier]
-            speaker = self.batch.speakers[earlier]
-            nearest.append(FoundMemory(pk, text, score=cosine, speaker=speaker))
+            identity = self.batch.identities[earlier]
+            near = FoundMemory(
+                pk,
+                text,
+                score=cosine,
+                speaker=identity.speaker,
+                subject=identity.subject,
+                metadata=self.resolution.labels[earlier],
+            )
+            nearest.append(near)
         return sorted(nearest, key=lambda near: -near.score)[: self.k]
 
     def _similar_positions(self, position: int, cosines: Vectors | None) -> list[int]:
-        """Earlier contents worth comparing: near ones, and the one with the very same words of the
-        same speaker."""
-        same = self._position_of_text.get(self._words_and_speaker(position))
+        """Earlier contents worth comparing: near ones, and the one with the very same words and
+        identity."""
+        same = self._position_of_text.get(self._words_and_identity(position))
         same_text = [] if same is None or not self._is_live[same] else [same]
         if cosines is None:
             return same_text
@@ -175,9 +195,9 @@ class BatchResolver:
             near = near[np.argsort(-cosines[near], kind="stable")[: self.k]]
         return list(dict.fromkeys([*near.tolist(), *same_text]))
 
-    def _words_and_speaker(self, position: int) -> tuple[str, str]:
+    def _words_and_identity(self, position: int) -> tuple[str, Identity]:
         text = self.batch.texts[position]
-        return fingerprint(text) or text, self.batch.speakers[position]
+        return fingerprint(text) or text, self.batch.identities[position]
 
 
 def unit_rows(rows: Vectors) -> Vectors:
