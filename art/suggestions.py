@@ -28,17 +28,15 @@ CardsAndLegs = tuple[list[ArtCardOut], list[str]]
 def suggest_cards(scene: Scene, audience: Audience, *, k: int) -> ArtSuggestion:
     """Return up to `k` cards for `scene`, all found by the first strategy that finds any."""
     cards = ArtCard.objects.in_world(scene.world).visible_to(audience).suggestable()
+    degraded: list[str] = []
     for why, find_cards in STRATEGIES:
-        hits, degraded = find_cards(cards, scene, audience, k)
-        # A failed search ends the loop, too: its empty answer must say that it is degraded.
-        if hits or degraded:
+        hits, failed = find_cards(cards, scene, audience, k)
+        degraded += failed
+        if hits:
             return ArtSuggestion(
-                scene_id=scene.external_id,
-                basis=why if hits else None,
-                cards=hits,
-                degraded=degraded,
+                scene_id=scene.external_id, basis=why, cards=hits, degraded=degraded
             )
-    return ArtSuggestion(scene_id=scene.external_id, basis=None, cards=[])
+    return ArtSuggestion(scene_id=scene.external_id, basis=None, cards=[], degraded=degraded)
 
 
 def of_scene(cards: Any, scene: Scene, audience: Audience, k: int) -> CardsAndLegs:
@@ -78,7 +76,8 @@ def by_entities(cards: Any, scene: Scene, audience: Audience, k: int) -> CardsAn
 def by_neighbours(cards: Any, scene: Scene, audience: Audience, k: int) -> CardsAndLegs:
     """Cards that show direct graph neighbors of the scene's place and NPCs, the nearest first."""
     view = View(scene.world, audience)
-    neighbors = direct_neighbors(graph_ids_of(scene, audience), view)[:MOST_NEIGHBORS]
+    adjacent = direct_neighbors(graph_ids_of(scene, audience), view)
+    neighbors = adjacent.nearest[:MOST_NEIGHBORS]
     slugs, nodes = [each.node.slug for each in neighbors], [each.node.pk for each in neighbors]
     npcs = NPC.objects.in_world(scene.world).visible_to(audience).filter(slug__in=slugs)
     npc_ids = dict(npcs.values_list("slug", "pk"))
@@ -101,7 +100,7 @@ def by_neighbours(cards: Any, scene: Scene, audience: Audience, k: int) -> Cards
     return [
         present_card(card, audience, why="neighbours", because=reason)
         for card, reason in list(reasons.items())[:k]
-    ], []
+    ], adjacent.degraded
 
 
 def by_words(cards: Any, scene: Scene, audience: Audience, k: int) -> CardsAndLegs:

@@ -6,7 +6,7 @@ from uuid import UUID
 
 from django.db.models import QuerySet
 
-from knowledge.graph.adjacency import neighbor_lore_ids
+from knowledge.graph.adjacency import neighbor_lore
 from knowledge.graph.protocol import View
 from knowledge.models import LorePassage
 from knowledge.name_matching import LONGEST_QUESTION
@@ -24,7 +24,9 @@ def add_graph_leg(
 ) -> SearchResult:
     """Return `result` with the graph leg fused in. `passages` are those that the search covered:
     an entry without a visible passage takes no rank, so a hidden entry changes nothing."""
-    near = _first_passage_hits(passages, neighbor_lore_ids(question[:LONGEST_QUESTION], view))
+    neighbors = neighbor_lore(question[:LONGEST_QUESTION], view)
+    result = replace(result, degraded=[*result.degraded, *neighbors.degraded])
+    near = _first_passage_hits(passages, neighbors.entries)
     if not near:
         return result
     legs = {hit.fields["lore__id"]: Leg(rank, gain(rank)) for rank, hit in enumerate(near, 1)}

@@ -171,6 +171,7 @@ NEO4J_USER = env.str("NEO4J_USER", default="neo4j")
 NEO4J_PASSWORD = env.str("NEO4J_PASSWORD", default="")
 NEO4J_DATABASE = env.str("NEO4J_DATABASE", default="neo4j")
 NEO4J_TIMEOUT = env.float("NEO4J_TIMEOUT", default=3.0)
+NEO4J_IN_TOOLS = env.bool("NEO4J_IN_TOOLS", default=True)
 NEO4J_BACKOFF = env.float("NEO4J_BACKOFF", default=10.0)
 
 # --- Language model

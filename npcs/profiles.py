@@ -100,15 +100,16 @@ class KnownChange(NamedTuple):
     summary_id: str
 
 
-def strongest_relations(world: World, npc: str, audience: Audience) -> list[RelatedEntity]:
-    """Return the NPC's present relations that `audience` may know, most facts first. One
-    statement."""
-    neighbors = neighbors_of_slug(npc, View(world, audience))[:MOST_RELATIONS]
-    strongest = [(each.node.slug, each.facts[0]) for each in neighbors]
-    return [
+def add_relations(profile: NPCProfile, world: World, audience: Audience) -> None:
+    """Add the NPC's present relations that `audience` may know, most facts first. One statement,
+    where the graph is not read from Neo4j."""
+    neighbors = neighbors_of_slug(profile.npc_id, View(world, audience))
+    strongest = [(each.node.slug, each.facts[0]) for each in neighbors.nearest[:MOST_RELATIONS]]
+    profile.relations = [
         RelatedEntity(says=fact_sentence(fact), other=slug, since=fact.since)
         for slug, fact in strongest
     ]
+    profile.degraded = neighbors.degraded
 
 
 def build_disposition(

@@ -341,6 +341,7 @@ class NPCProfile(BaseModel):
     private: NPCPrivate | None = None
     updated_at: PrivateMoment = None
     truncated: bool = False
+    degraded: list[str] = Field(default=[], description="`graph`: Neo4j was down.")
 
 
 class NPCRow(BaseModel):

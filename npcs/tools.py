@@ -6,7 +6,7 @@ from pydantic import Field
 
 from npcs.gm_profile import read_gm_profile
 from npcs.lookup import find_npc
-from npcs.profiles import read_players_profile, strongest_relations
+from npcs.profiles import add_relations, read_players_profile
 from npcs.schemas import NPCProfile
 from worlds.callers import Caller
 from worlds.lookup import find_party
@@ -45,7 +45,7 @@ def npc_profile(ask: ProfileAsk, caller: Caller) -> NPCProfile:
             )
         profile = read_profile(caller, npc.slug, party.slug if party else None)
         assert profile
-    profile.relations = strongest_relations(caller.world, profile.npc_id, caller.audience)
+    add_relations(profile, caller.world, caller.audience)
     return profile
 
 

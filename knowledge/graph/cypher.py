@@ -40,6 +40,11 @@ UNWIND $inner AS id MATCH (a:Entity {{id: id}})-[r]-(b:Entity)
 WHERE b.id IN $all AND {edge_visible("r")}
 RETURN DISTINCT properties(r) AS edge ORDER BY edge.id
 """
+ADJACENT = f"""
+UNWIND $ids AS id MATCH (a:Entity {{id: id}})-[r]-(b:Entity)
+WHERE NOT b.id IN $ids AND {node_visible("a")} AND {node_visible("b")} AND {edge_visible("r")}
+RETURN DISTINCT r.id AS edge
+"""
 ALL_NODES = """
 MATCH (n:Entity) RETURN properties(n) AS row, [l IN labels(n) WHERE l <> 'Entity'] AS labels
 """

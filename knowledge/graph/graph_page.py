@@ -10,11 +10,12 @@ from uuid import UUID
 from django.db.models import Count, Max, Min
 
 from knowledge.graph.models import GraphEdge
-from knowledge.graph.postgres_store import edges_between, neighbors
+from knowledge.graph.postgres_store import edges_between
 from knowledge.graph.presenters import NODE_COLUMNS, to_node_out
 from knowledge.graph.protocol import View
 from knowledge.graph.read_metrics import POSTGRES, counted_read
-from knowledge.graph.schemas import EdgeOut, NodeOut
+from knowledge.graph.schemas import EdgeOut, GraphNeighborhood, NodeOut
+from knowledge.graph.store_selection import read_neighbors
 
 MOST_DRAWN = 150
 
@@ -48,11 +49,10 @@ def relations_as_written(edges: Sequence[EdgeOut]) -> dict[UUID, str]:
     return dict(rows.values_list("pk", "written_as"))
 
 
-def surroundings(view: View, center: UUID, depth: int) -> Subgraph:
+def surroundings(view: View, center: UUID, depth: int) -> GraphNeighborhood:
     """Return what is within `depth` edges of `center`. Raises `NotFound` for a hidden center,
     and `TooBroad`."""
-    near = neighbors(view, center, depth, limit=MOST_DRAWN)
-    return near.nodes, near.edges
+    return read_neighbors(view, center, depth, limit=MOST_DRAWN)
 
 
 @counted_read(POSTGRES, "best_connected")

@@ -1,7 +1,7 @@
 """The graph store on Neo4j, a projection: reads come from Neo4j, writes go to PostgreSQL and are
 copied."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
@@ -12,10 +12,10 @@ from asgiref.sync import sync_to_async
 from knowledge.graph import cypher
 from knowledge.graph.mirror import copy_pending
 from knowledge.graph.neo4j_driver import Neo4j, QueryTooSlow
-from knowledge.graph.postgres_store import PostgresGraph, unknown_entity
+from knowledge.graph.postgres_store import PostgresGraph, facts_by_id, unknown_entity
 from knowledge.graph.presenters import to_edge_out, to_node_out
 from knowledge.graph.projection import FOREVER, to_microseconds
-from knowledge.graph.protocol import MAX_NODES, TooBroad, View, require_depth
+from knowledge.graph.protocol import MAX_NODES, AdjacentFacts, TooBroad, View, require_depth
 from knowledge.graph.read_metrics import NEO4J, counted_read
 from knowledge.graph.schemas import (
     EdgeOut,
@@ -43,21 +43,35 @@ class Neo4jGraph:
         await sync_to_async(copy_pending)(self._neo)
         return result
 
-    async def neighbors(self, node_id: UUID, depth: int = 1) -> GraphNeighborhood:
+    async def neighbors(
+        self, node_id: UUID, depth: int = 1, *, limit: int = MAX_NODES
+    ) -> GraphNeighborhood:
         with counted_read(NEO4J, "neighbors"):
-            return await self._neighbors(node_id, depth)
+            return await self._neighbors(node_id, depth, limit)
+
+    async def adjacent(self, nodes: Collection[UUID]) -> AdjacentFacts:
+        """Neo4j finds the facts, and PostgreSQL returns these rows: they have what Neo4j does not
+        copy, such as the direction in which a fact was written."""
+
+        async def read(tx: neo4j.AsyncManagedTransaction) -> list[Row]:
+            return await self._fetch(tx, cypher.ADJACENT, ids=[str(node) for node in nodes])
+
+        with counted_read(NEO4J, "adjacent"):
+            rows = await self._read(read)
+        ids = [UUID(row["edge"]) for row in rows]
+        return AdjacentFacts(await sync_to_async(facts_by_id)(self.view, ids))
 
     async def shortest_path(self, src_id: UUID, dst_id: UUID, max_depth: int = 4) -> GraphPath:
         with counted_read(NEO4J, "shortest_path"):
             return await self._shortest_path(src_id, dst_id, max_depth)
 
-    async def _neighbors(self, node_id: UUID, depth: int) -> GraphNeighborhood:
+    async def _neighbors(self, node_id: UUID, depth: int, limit: int) -> GraphNeighborhood:
         statement = cypher.neighborhood(require_depth(depth))
 
         async def read(tx: neo4j.AsyncManagedTransaction) -> tuple[list[NodeOut], list[Row]]:
-            rows = await self._fetch(tx, statement, start=str(node_id), limit=MAX_NODES + 1)
+            rows = await self._fetch(tx, statement, start=str(node_id), limit=limit + 1)
             nodes = [node_from(row["node"], row["depth"]) for row in rows]
-            nearest = nodes[:MAX_NODES]
+            nearest = nodes[:limit]
             edges = await self._fetch(
                 tx,
                 cypher.EDGES_BETWEEN,
@@ -72,9 +86,9 @@ class Neo4jGraph:
         return GraphNeighborhood(
             center=node_id,
             depth=depth,
-            nodes=nodes[:MAX_NODES],
+            nodes=nodes[:limit],
             edges=[self._edge_from(row["edge"]) for row in edges],
-            truncated=len(nodes) > MAX_NODES,
+            truncated=len(nodes) > limit,
         )
 
     async def _shortest_path(self, src_id: UUID, dst_id: UUID, max_depth: int) -> GraphPath:

@@ -1,6 +1,6 @@
 """The graph store on PostgreSQL: the authoritative one."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 from uuid import UUID
@@ -8,12 +8,15 @@ from uuid import UUID
 from asgiref.sync import sync_to_async
 from django.conf import settings
 from django.db import OperationalError, connection, transaction
+from django.db.models import Q
 from psycopg.errors import QueryCanceled
 
 from knowledge.graph import sql
 from knowledge.graph.bfs import Hop, shortest_hops
+from knowledge.graph.models import GraphEdge
 from knowledge.graph.presenters import to_edge_out, to_node_out
-from knowledge.graph.protocol import MAX_NODES, TooBroad, View, require_depth
+from knowledge.graph.protocol import MAX_NODES, AdjacentFacts, TooBroad, View, require_depth
+from knowledge.graph.querysets import FactQuerySet
 from knowledge.graph.read_metrics import POSTGRES, counted_read
 from knowledge.graph.schemas import (
     EdgeOut,
@@ -39,8 +42,13 @@ class PostgresGraph:
     async def upsert_facts(self, facts: Sequence[GraphFact]) -> UpsertResult:
         return await sync_to_async(upsert_facts)(self.view.world, facts)
 
-    async def neighbors(self, node_id: UUID, depth: int = 1) -> GraphNeighborhood:
-        return await sync_to_async(neighbors)(self.view, node_id, depth)
+    async def neighbors(
+        self, node_id: UUID, depth: int = 1, *, limit: int = MAX_NODES
+    ) -> GraphNeighborhood:
+        return await sync_to_async(neighbors)(self.view, node_id, depth, limit=limit)
+
+    async def adjacent(self, nodes: Collection[UUID]) -> AdjacentFacts:
+        return AdjacentFacts(await sync_to_async(adjacent_facts)(self.view, nodes))
 
     async def shortest_path(self, src_id: UUID, dst_id: UUID, max_depth: int = 4) -> GraphPath:
         return await sync_to_async(shortest_path)(self.view, src_id, dst_id, max_depth)
@@ -94,6 +102,23 @@ def shortest_path(view: View, src_id: UUID, dst_id: UUID, max_depth: int = 4) ->
         nodes=[nodes[node].model_copy(update={"depth": step}) for step, node in enumerate(order)],
         edges=[edges[hop.edge] for hop in hops],
     )
+
+
+@counted_read(POSTGRES, "adjacent")
+def adjacent_facts(view: View, nodes: Collection[UUID]) -> list[GraphEdge]:
+    """Return the facts of the view's day that have an end in `nodes`, in the order of
+    `AdjacentFacts`."""
+    return sorted_facts(view.facts().filter(Q(src__in=nodes) | Q(dst__in=nodes)), view)
+
+
+def facts_by_id(view: View, ids: Collection[UUID]) -> list[GraphEdge]:
+    """Return the facts with these ids that the view shows, in the order of `AdjacentFacts`."""
+    return sorted_facts(view.facts().filter(pk__in=ids), view) if ids else []
+
+
+def sorted_facts(facts: FactQuerySet, view: View) -> list[GraphEdge]:
+    order = ("-confidence", "-believed_from", "pk")
+    return list(facts.valid_on(view.at).order_by(*order))
 
 
 def edges_between(view: View, nodes: Sequence[UUID]) -> list[EdgeOut]:

@@ -1,7 +1,7 @@
 """The interface of a graph store, and the view through which it reads."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Protocol
 from uuid import UUID
@@ -39,6 +39,15 @@ class View:
         return facts.filter(src__in=self.entities(), dst__in=self.entities())
 
 
+@dataclass(frozen=True)
+class AdjacentFacts:
+    """The facts that join some entities to others, with both ends, the most confident first.
+    `degraded` names the part that was down."""
+
+    facts: Sequence[GraphEdge]
+    degraded: list[str] = field(default_factory=list)
+
+
 class GraphStore(Protocol):
     """Reads through one `View`. Raises `NotFound` for nodes that the view hides, `Invalid` for a
     depth out of range and `TooBroad` when the query times out."""
@@ -47,7 +56,11 @@ class GraphStore(Protocol):
 
     async def upsert_facts(self, facts: Sequence[GraphFact]) -> UpsertResult: ...
 
-    async def neighbors(self, node_id: UUID, depth: int = 1) -> GraphNeighborhood: ...
+    async def neighbors(
+        self, node_id: UUID, depth: int = 1, *, limit: int = MAX_NODES
+    ) -> GraphNeighborhood: ...
+
+    async def adjacent(self, nodes: Collection[UUID]) -> AdjacentFacts: ...
 
     async def shortest_path(self, src_id: UUID, dst_id: UUID, max_depth: int = 4) -> GraphPath: ...
 

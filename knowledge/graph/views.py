@@ -136,7 +136,11 @@ def read_subgraph(
 ) -> Subgraph:
     try:
         if center:
-            return surroundings(view, center.pk, depth)
+            near = surroundings(view, center.pk, depth)
+            if near.degraded:
+                text = _("Neo4j does not answer. The relations are read from PostgreSQL.")
+                messages.warning(request, text, extra_tags="warning")
+            return near.nodes, near.edges
         relation = "" if chosen.relation == OPINION else chosen.relation
         return best_connected(view, relation=relation)
     except TooBroad:

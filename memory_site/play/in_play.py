@@ -155,7 +155,7 @@ def add_neighbours(things: InPlay, party: Party) -> None:
     slugs = NPC.objects.filter(pk__in=things.near).values("slug")
     is_person = Q(kind=NodeKind.CHARACTER, slug__in=slugs)
     own = set(nodes.filter(Q(lore__in=things.near) | is_person).values_list("pk", flat=True))
-    neighbours = direct_neighbors(own, View(party.world, GM))[:MOST_THINGS]
+    neighbours = direct_neighbors(own, View(party.world, GM)).nearest[:MOST_THINGS]
     reasons = {each.node.slug: fact_sentence(each.facts[0]) for each in neighbours}
     npcs = NPC.objects.filter(world=party.world_id, slug__in=reasons)
     by_slug = {slug: pk for pk, slug in npcs.values_list("pk", "slug")}

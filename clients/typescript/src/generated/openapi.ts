@@ -9273,6 +9273,11 @@ export interface components {
              * @default false
              */
             truncated: boolean;
+            /**
+             * @description `graph`: Neo4j was down.
+             * @default []
+             */
+            degraded: string[];
         };
         /**
          * NPCProfileArguments
@@ -13675,7 +13680,8 @@ export interface operations {
                      *         "base": 0
                      *       },
                      *       "updated_at": "2026-11-22T19:40:00Z",
-                     *       "truncated": false
+                     *       "truncated": false,
+                     *       "degraded": []
                      *     }
                      */
                     "application/json": components["schemas"]["NPCProfile"];
@@ -31068,7 +31074,8 @@ export interface operations {
                      *         "base": 0
                      *       },
                      *       "updated_at": "2026-11-22T19:40:00Z",
-                     *       "truncated": false
+                     *       "truncated": false,
+                     *       "degraded": []
                      *     }
                      */
                     "application/json": components["schemas"]["NPCProfile"];

@@ -1337,6 +1337,10 @@ class NPCProfile(OpenModel):
     """
     True: the budget has cut something off.
     """
+    degraded: list[str] = []
+    """
+    `graph`: Neo4j was down.
+    """
 
 
 class NearMiss(OpenModel):
