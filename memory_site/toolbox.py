@@ -32,6 +32,7 @@ from memories.agent_tools import (
     task_note,
 )
 from memories.npc_tools import memory_tell
+from memories.revision_tools import memory_revise
 from memories.tools import (
     archival_memory_insert,
     archival_memory_search,
@@ -135,6 +136,7 @@ TOOLS: tuple[Tool, ...] = (
     Tool(memory_event, "Take in an event", OF_A_MEMORY, scope=Scope.AGENT_WRITE, calls_model=True),
     Tool(memory_ask, "Ask the memory", OF_A_MEMORY, scope=Scope.AGENT_WRITE, calls_model=True),
     Tool(memory_tell, "Tell another NPC", OF_A_MEMORY, scope=Scope.AGENT_WRITE),
+    Tool(memory_revise, "Correct or close a memory", OF_A_MEMORY, scope=Scope.AGENT_WRITE),
     Tool(task_begin, "Begin a task", OF_A_TASK, scope=Scope.AGENT_WRITE),
     Tool(task_note, "Note a step of the task", OF_A_TASK, scope=Scope.AGENT_WRITE),
     Tool(task_close, "End the task and learn", OF_A_TASK, scope=Scope.AGENT_WRITE),

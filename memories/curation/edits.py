@@ -7,7 +7,12 @@ from uuid import UUID
 from django.utils import timezone
 
 from memories.curation.lifecycle import find_memory
-from memories.ledger.commit import change_state, commit, namespace_transaction
+from memories.ledger.commit import (
+    REVIEWED_MAKERS,
+    change_state,
+    commit,
+    namespace_transaction,
+)
 from memories.ledger.plan import OBSERVED_FIELDS, NewMemory, Particulars, Plan
 from memories.models import MemoryItem, Namespace, Succession
 from memories.similarity.resolve import MemoryLink
@@ -24,12 +29,26 @@ MAX_CHARACTERS = 100_000
 
 
 def edit(
-    namespace: Namespace, memory_id: UUID | str, text: str, *, by: str, reason: str = ""
+    namespace: Namespace,
+    memory_id: UUID | str,
+    text: str,
+    *,
+    by: str,
+    reason: str = "",
+    made_by: Maker = Maker.PERSON,
 ) -> MemoryItem:
-    """Reword a memory; the former wording is superseded."""
-    return replace_memories(
-        namespace, [memory_id], [text], LinkKind.SUPERSEDES, by, reason or "edited"
-    )[0]
+    """Reword a memory; the former wording is superseded. Where what `made_by` makes is reviewed,
+    the new wording waits for approval; a former one that waits, too, is archived."""
+    (edited,) = replace_memories(
+        namespace,
+        [memory_id],
+        [text],
+        LinkKind.SUPERSEDES,
+        by,
+        reason or "edited",
+        made_by=made_by,
+    )
+    return edited
 
 
 def merge(
@@ -80,6 +99,8 @@ def replace_memories(
     kind: LinkKind,
     by: str,
     reason: str,
+    *,
+    made_by: Maker = Maker.PERSON,
 ) -> list[MemoryItem]:
     """Let memories with `texts` take the place of the old ones. They keep the particulars of the
     first of these, and the metadata of all; where keys are equal, that of the first."""
@@ -94,9 +115,7 @@ def replace_memories(
             # Not a turn: the place and time of an episode are no part of a conversation.
             inherited["label"] = inherited.pop("context")
         about = Particulars(**inherited, metadata=metadata)
-        memories = [
-            NewMemory(text, Maker.PERSON, about, language=old[0].language) for text in texts
-        ]
+        memories = [NewMemory(text, made_by, about, language=old[0].language) for text in texts]
         links = [MemoryLink(one.pk, new.id, kind, reason) for new in memories for one in old]
         plan = Plan(
             memories=memories,
@@ -106,7 +125,11 @@ def replace_memories(
             replace_reason=reason,
             replaceable=REPLACEABLE,
         )
-        ids = commit(namespace, plan).ids
+        result = commit(namespace, plan)
+        if made_by in REVIEWED_MAKERS and result.state == State.PENDING:
+            waiting = [one.pk for one in old if one.state == State.PENDING]
+            change_state(waiting, to=State.ARCHIVED, by=by, reason=reason)
+        ids = result.ids
         rows = MemoryItem.objects.without_index_columns().in_bulk(ids)
     return [rows[pk] for pk in ids]
 

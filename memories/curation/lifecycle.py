@@ -7,6 +7,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from memories.ledger.commit import change_state, namespace_transaction
+from memories.ledger.rows import log_states
 from memories.models import MemoryItem, Namespace, Succession
 from memories.states import LinkKind, State
 from retrieval.errors import Conflict, NotFound
@@ -16,12 +17,14 @@ MAX_EXPIRED_AT_ONCE = 10_000
 
 def find_memory(namespace: Namespace, memory_id: UUID | str) -> MemoryItem:
     """Return the memory. Raise `NotFound` alike for one that was erased, never existed or belongs
-    to another namespace."""
+    to another namespace, or to an episode of another campaign than the caller's."""
     try:
         pk = UUID(str(memory_id))
     except ValueError:
         raise NotFound(f"{str(memory_id)[:60]!r} is not the id of a memory.") from None
     rows = MemoryItem.objects.of(namespace).without_index_columns()
+    if namespace.only_campaign:
+        rows = rows.of_campaign(namespace.only_campaign)
     memory: MemoryItem | None = rows.filter(pk=pk).first()
     if memory is None:
         raise NotFound(
@@ -36,6 +39,31 @@ def archive(
     """Take a memory out of use; `restore` brings it back."""
     states = {State.ACTIVE, State.PENDING}
     return change_one_state(namespace, memory_id, states, to=State.ARCHIVED, by=by, reason=reason)
+
+
+def close(
+    namespace: Namespace,
+    memory_id: UUID | str,
+    *,
+    by: str = "",
+    reason: str = "",
+    until: datetime | None = None,
+) -> MemoryItem:
+    """Let a memory expire, because what it says is settled or over: now, or at a later `until`.
+    `restore` brings it back."""
+    if until is None or until <= timezone.now():
+        states = {State.ACTIVE, State.PENDING}
+        return change_one_state(
+            namespace, memory_id, states, to=State.EXPIRED, by=by, reason=reason or "closed"
+        )
+    with namespace_transaction(namespace):
+        memory = find_memory(namespace, memory_id)
+        if memory.state not in (State.ACTIVE, State.PENDING):
+            raise Conflict(f"This memory is {memory.state} already.")
+        memory.expires_at = until
+        memory.save(update_fields=["expires_at", "updated_at"])
+        log_states([(memory.pk, State(memory.state), reason)], by=by)
+    return memory
 
 
 def restore(

@@ -180,6 +180,7 @@ NAMES = {
     "LinkOut": "MemoryLink",
     "MemoryOut": "Memory",
     "MemoryQueryAsk": "MemoryAskArguments",
+    "MemoryReviseAsk": "MemoryReviseArguments",
     "MergeIn": "MemoryMerge",
     "MessageIn": "MessageCreate",
     "MessageOut": "MessageReceipt",

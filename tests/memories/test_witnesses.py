@@ -11,8 +11,10 @@ from episodes.ingest import ingest_episode, restore_episode, retract_episode
 from episodes.models import Episode
 from episodes.schemas import EpisodeIn
 from memories import namespaces
+from memories.curation import lifecycle
 from memories.erasure import deletion
 from memories.models import ErasureReceipt, MemoryItem, Namespace
+from memories.revision_tools import MemoryReviseAnswer, MemoryReviseAsk, memory_revise
 from memories.search import recall
 from memories.states import Maker, State
 from memories.tasks import remember_episodes
@@ -21,9 +23,11 @@ from memories.witnesses.hearsay import Telling, tell
 from memories.witnesses.queries import remembered_by
 from npcs.models import NPC
 from retrieval.errors import Conflict, Invalid, NotFound
+from retrieval.models import uuid7
 from tests import cast
 from worlds import reveals
 from worlds.audiences import Audience
+from worlds.callers import Caller
 from worlds.models import Party, World
 
 pytestmark = pytest.mark.django_db
@@ -277,3 +281,29 @@ def test_states_of_a_pending_telling_follow_the_episode(world: World) -> None:
     assert known(world, "tobin") == []
     retract_episode(world, "ep-rope")
     assert memory_of(world, "tobin").memories.get().state == State.REJECTED
+
+
+def revised_as(world: World, slug: str, **arguments: Any) -> MemoryReviseAnswer:
+    caller = Caller(world, Audience("npc", slug), scopes=frozenset(["agent:write"]))
+    return memory_revise(MemoryReviseAsk(**arguments), caller)
+
+
+def test_an_npc_corrects_its_own_memory_of_an_episode_alone(world: World) -> None:
+    record(world)
+    pk = latest_row(world, "jory-fenn").pk
+    with pytest.raises(NotFound):
+        revised_as(world, "tobin", memory_id=pk, action="correct", text="It was a chain.")
+    revised_as(world, "jory-fenn", memory_id=pk, action="correct", text="It was a chain.")
+    assert known(world, "jory-fenn") == ["It was a chain."]
+    (hers,) = known(world, "mira-voss")
+    assert hers.startswith(OPEN)
+    retract_episode(world, "ep-rope")
+    assert known(world, "jory-fenn") == []
+
+
+def test_a_key_of_another_campaign_changes_no_memory_of_an_episode(world: World) -> None:
+    record(world)
+    namespace = memory_of(world, "jory-fenn")
+    namespace.only_campaign = uuid7()
+    with pytest.raises(NotFound):
+        lifecycle.find_memory(namespace, latest_row(world, "jory-fenn").pk)

@@ -339,6 +339,32 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/tools/memory_revise": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Correct or close a memory
+         * @description Correct a memory, close it, forget it, or restore one.
+         *
+         *     Use it when a search shows a memory that is wrong (correct), that is settled or over (close),
+         *     or that should not be found (forget). Nothing is deleted. Not for a value that has changed:
+         *     archival_memory_insert with its key.
+         *     Example: {"memory_id": "018f2a3b-0000-7000-8000-000000000000", "action": "close",
+         *     "reason": "Mira paid the debt."}
+         */
+        post: operations["memory_revise"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/tools/task_begin": {
         parameters: {
             query?: never;
@@ -8904,6 +8930,45 @@ export interface components {
             core_proposal: string | null;
         };
         /**
+         * MemoryReviseAnswer
+         * @description The memory after the change; for a correction the new one. `waiting`: a person has to approve
+         *     it, and until then the former one is in use.
+         */
+        MemoryReviseAnswer: {
+            /** @description Id of the memory; null: nothing was stored. */
+            memory_id: string;
+            /** @description The text. */
+            text: string;
+            /** @description Where it is in its life. */
+            state: string;
+            /** @description Whether a person has to approve it before it is used. */
+            waiting: boolean;
+        };
+        /**
+         * MemoryReviseArguments
+         * @description Arguments of `memory_revise`: the memory, and what becomes of it.
+         */
+        MemoryReviseArguments: {
+            /** @description npc:<id>: the NPC's memory. */
+            as?: string | null;
+            /**
+             * Format: uuid
+             * @description Id of the memory, as a search showed it.
+             */
+            memory_id: string;
+            /**
+             * @description correct: it is wrong. close: it is over. forget: it is of no use. restore.
+             * @enum {string}
+             */
+            action: "correct" | "close" | "forget" | "restore";
+            /** @description correct: the memory as it should be. */
+            text?: string | null;
+            /** @description Why; kept in its history. */
+            reason?: string | null;
+            /** @description close: when it ends, if that is later. */
+            until?: string | null;
+        };
+        /**
          * MemorySearch
          * @description What to look for among the memories, and how.
          */
@@ -13372,7 +13437,7 @@ export interface operations {
                      *             "edition": null,
                      *             "licence": null,
                      *             "attribution": null,
-                     *             "author": "engine (9ddf868757e9)",
+                     *             "author": "engine (09a5d11031ea)",
                      *             "episode": null
                      *           },
                      *           "updated_at": "2026-11-22T19:40:00Z",
@@ -13462,7 +13527,7 @@ export interface operations {
                      *       "party_id": "gulls",
                      *       "episodes": [
                      *         {
-                     *           "id": "01a20000-0000-7000-8000-000000000034",
+                     *           "id": "01a20000-0000-7000-8000-000000000035",
                      *           "kind": "episode",
                      *           "title": "ep-market",
                      *           "text": "The Gulls argued at the Eel Market.",
@@ -13502,7 +13567,7 @@ export interface operations {
                      *           }
                      *         },
                      *         {
-                     *           "id": "01a20000-0000-7000-8000-000000000035",
+                     *           "id": "01a20000-0000-7000-8000-000000000036",
                      *           "kind": "episode",
                      *           "title": "The pier at dusk",
                      *           "text": "The Gulls pulled Ada Crane out of the water.",
@@ -13754,7 +13819,7 @@ export interface operations {
                      *       "understood": true,
                      *       "sources": [
                      *         {
-                     *           "id": "01a20000-0000-7000-8000-000000000040",
+                     *           "id": "01a20000-0000-7000-8000-000000000041",
                      *           "statement": "Bo Reed – is in – The Pier",
                      *           "since": 410,
                      *           "until": null,
@@ -13768,7 +13833,7 @@ export interface operations {
                      *       ],
                      *       "opposing": [
                      *         {
-                     *           "id": "01a20000-0000-7000-8000-000000000042",
+                     *           "id": "01a20000-0000-7000-8000-000000000043",
                      *           "statement": "Bo Reed – is in – The Mill",
                      *           "since": 411,
                      *           "until": null,
@@ -13854,7 +13919,7 @@ export interface operations {
                      *       "basis": "scene",
                      *       "cards": [
                      *         {
-                     *           "id": "01a20000-0000-7000-8000-000000000036",
+                     *           "id": "01a20000-0000-7000-8000-000000000037",
                      *           "kind": "art",
                      *           "title": "ink",
                      *           "image_id": "pier-1",
@@ -14098,7 +14163,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "ids": [
-                     *         "01a20000-0000-7000-8000-000000000067"
+                     *         "01a20000-0000-7000-8000-000000000068"
                      *       ],
                      *       "confirmed": [],
                      *       "replaced": [],
@@ -14174,9 +14239,9 @@ export interface operations {
                      * @example {
                      *       "hits": [
                      *         {
-                     *           "id": "01a20000-0000-7000-8000-000000000067",
+                     *           "id": "01a20000-0000-7000-8000-000000000068",
                      *           "text": "Cy joined late.",
-                     *           "bucket": "fact",
+                     *           "bucket": "episodic",
                      *           "score": 0.708,
                      *           "formerly": false,
                      *           "now": null,
@@ -14186,31 +14251,10 @@ export interface operations {
                      *           "relevance": 0.94,
                      *           "match": "keyword",
                      *           "context": "",
-                     *           "recorded_ms": 1795505139451,
+                     *           "recorded_ms": 1795517744217,
                      *           "event_at": null,
                      *           "sources": [
                      *             "Cy joined late."
-                     *           ],
-                     *           "summary_id": "",
-                     *           "metadata": {}
-                     *         },
-                     *         {
-                     *           "id": "01a20000-0000-7000-8000-000000000060",
-                     *           "text": "The tide turns at noon.",
-                     *           "bucket": "fact",
-                     *           "score": 0,
-                     *           "formerly": false,
-                     *           "now": null,
-                     *           "in_world_label": "",
-                     *           "heard_from": "",
-                     *           "sureness": null,
-                     *           "relevance": 0,
-                     *           "match": "vector",
-                     *           "context": "",
-                     *           "recorded_ms": 1795505137816,
-                     *           "event_at": null,
-                     *           "sources": [
-                     *             "The tide turns at noon."
                      *           ],
                      *           "summary_id": "",
                      *           "metadata": {}
@@ -14287,7 +14331,7 @@ export interface operations {
                      * @example {
                      *       "hits": [
                      *         {
-                     *           "id": "01a20000-0000-7000-8000-000000000059",
+                     *           "id": "01a20000-0000-7000-8000-000000000060",
                      *           "text": "Where is the pilot?",
                      *           "role": "user",
                      *           "speaker": "Ana",
@@ -14370,7 +14414,7 @@ export interface operations {
                      *       "result": "stored",
                      *       "reason": null,
                      *       "because": "",
-                     *       "memory_id": "01a20000-0000-7000-8000-000000000068",
+                     *       "memory_id": "01a20000-0000-7000-8000-000000000069",
                      *       "bucket": "preference",
                      *       "importance": 0.6
                      *     }
@@ -14443,21 +14487,10 @@ export interface operations {
                      * @example {
                      *       "memories": [
                      *         {
-                     *           "id": "01a20000-0000-7000-8000-000000000058",
-                     *           "text": "Ana always asks for the bill first.",
-                     *           "bucket": "preference",
-                     *           "score": 0.48,
-                     *           "formerly": false,
-                     *           "now": null,
-                     *           "in_world_label": "",
-                     *           "heard_from": "",
-                     *           "sureness": null
-                     *         },
-                     *         {
-                     *           "id": "01a20000-0000-7000-8000-000000000068",
+                     *           "id": "01a20000-0000-7000-8000-000000000069",
                      *           "text": "Cy prefers riddles to fights.",
                      *           "bucket": "preference",
-                     *           "score": 0.459,
+                     *           "score": 0.92,
                      *           "formerly": false,
                      *           "now": null,
                      *           "in_world_label": "",
@@ -14544,13 +14577,87 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "01a20000-0000-7000-8000-000000000072",
-                     *       "memory_id": "01a20000-0000-7000-8000-000000000073",
+                     *       "id": "01a20000-0000-7000-8000-000000000073",
+                     *       "memory_id": "01a20000-0000-7000-8000-000000000074",
                      *       "to": "bo-reed",
                      *       "waiting": false
                      *     }
                      */
                     "application/json": components["schemas"]["MemoryTellAnswer"];
+                };
+            };
+            400: components["responses"]["BadRequestTools"];
+            401: components["responses"]["UnauthorizedTools"];
+            403: components["responses"]["ForbiddenTools"];
+            404: components["responses"]["NotFoundTools"];
+            409: components["responses"]["ConflictTools"];
+            413: components["responses"]["RequestEntityTooLargeTools"];
+            422: components["responses"]["UnprocessableEntityTools"];
+            429: components["responses"]["TooManyRequestsTools"];
+            503: components["responses"]["ServiceUnavailableTools"];
+        };
+    };
+    memory_revise: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Your own id for this request (1 to 64 of A-Z a-z 0-9 . _ : -), else it gets a new one.
+                 * @example turn-412
+                 */
+                "X-Request-ID"?: components["parameters"]["X-Request-ID"];
+                /**
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @example salt-coast
+                 */
+                "X-World"?: components["parameters"]["X-World"];
+                /**
+                 * @description Name of the agent whose memory is meant; only with an administrator's key that names none.
+                 * @example scribe
+                 */
+                "X-Namespace"?: components["parameters"]["X-Namespace"];
+                /**
+                 * @description Any text of yours, one for each write: the same again replays the first answer for a day instead of writing twice. With another body it is 422.
+                 * @example turn-412-write-1
+                 */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "memory_id": "01a20000-0000-7000-8000-000000000075",
+                 *       "action": "correct",
+                 *       "text": "The weir is shut."
+                 *     }
+                 */
+                "application/json": components["schemas"]["MemoryReviseArguments"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "memory_id": "01a20000-0000-7000-8000-000000000076",
+                     *       "text": "The weir is shut.",
+                     *       "state": "active",
+                     *       "waiting": false
+                     *     }
+                     */
+                    "application/json": components["schemas"]["MemoryReviseAnswer"];
                 };
             };
             400: components["responses"]["BadRequestTools"];
@@ -14766,7 +14873,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "episode_id": "01a20000-0000-7000-8000-000000000078",
+                     *       "episode_id": "01a20000-0000-7000-8000-000000000081",
                      *       "summary": "Draw the tide table\nedit  (1 changes)\nIt is drawn.",
                      *       "pivots": [],
                      *       "learned_errors": [],
@@ -14851,7 +14958,7 @@ export interface operations {
                      *       ],
                      *       "earlier": [
                      *         {
-                     *           "episode_id": "01a20000-0000-7000-8000-000000000075",
+                     *           "episode_id": "01a20000-0000-7000-8000-000000000078",
                      *           "task": "Mend the tide table",
                      *           "success": true,
                      *           "solution": "row.get('tide')",
@@ -15293,7 +15400,7 @@ export interface operations {
                      *       "key": {
                      *         "id": "01a20000-0000-7000-8000-000000000001",
                      *         "name": "engine",
-                     *         "prefix": "9ddf868757e9",
+                     *         "prefix": "09a5d11031ea",
                      *         "scopes": [
                      *           "admin"
                      *         ],
@@ -17652,7 +17759,7 @@ export interface operations {
                      *             "year_one_begins": 0,
                      *             "first_weekday": 0
                      *           },
-                     *           "made_by": "engine (9ddf868757e9)",
+                     *           "made_by": "engine (09a5d11031ea)",
                      *           "created_at": "2026-11-22T19:40:00Z"
                      *         }
                      *       ]
@@ -18506,7 +18613,7 @@ export interface operations {
                      *         {
                      *           "id": "01a20000-0000-7000-8000-000000000003",
                      *           "name": "table page",
-                     *           "prefix": "7657a222ed97",
+                     *           "prefix": "4273bcc7d315",
                      *           "scopes": [
                      *             "tools:read"
                      *           ],
@@ -18605,7 +18712,7 @@ export interface operations {
                      * @example {
                      *       "id": "01a20000-0000-7000-8000-000000000003",
                      *       "name": "table page",
-                     *       "prefix": "7657a222ed97",
+                     *       "prefix": "4273bcc7d315",
                      *       "scopes": [
                      *         "tools:read"
                      *       ],
@@ -18687,7 +18794,7 @@ export interface operations {
                      * @example {
                      *       "id": "01a20000-0000-7000-8000-000000000003",
                      *       "name": "table page",
-                     *       "prefix": "7657a222ed97",
+                     *       "prefix": "4273bcc7d315",
                      *       "scopes": [
                      *         "tools:read"
                      *       ],
@@ -18833,7 +18940,7 @@ export interface operations {
                      * @example {
                      *       "webhooks": [
                      *         {
-                     *           "id": "01a20000-0000-7000-8000-000000000048",
+                     *           "id": "01a20000-0000-7000-8000-000000000049",
                      *           "name": "engine",
                      *           "url": "https://engine.invalid/hooks",
                      *           "audience": "gm",
@@ -18928,7 +19035,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "01a20000-0000-7000-8000-000000000048",
+                     *       "id": "01a20000-0000-7000-8000-000000000049",
                      *       "name": "engine",
                      *       "url": "https://engine.invalid/hooks",
                      *       "audience": "gm",
@@ -18943,7 +19050,7 @@ export interface operations {
                      *       "last_success_at": null,
                      *       "created_at": "2026-11-22T19:40:00Z",
                      *       "updated_at": "2026-11-22T19:40:00Z",
-                     *       "secret": "whsec_ffes0sRj586r1njKyA6T5CR0tidsWg52sBHyoz8khrc="
+                     *       "secret": "whsec_ZGlftroAjs9JQZsvdeNCAkfqr6PG81sbZVPI81XBd0A="
                      *     }
                      */
                     "application/json": components["schemas"]["Webhook"];
@@ -19009,7 +19116,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "01a20000-0000-7000-8000-000000000048",
+                     *       "id": "01a20000-0000-7000-8000-000000000049",
                      *       "name": "engine",
                      *       "url": "https://engine.invalid/hooks",
                      *       "audience": "gm",
@@ -19168,7 +19275,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "01a20000-0000-7000-8000-000000000048",
+                     *       "id": "01a20000-0000-7000-8000-000000000049",
                      *       "name": "engine",
                      *       "url": "https://engine.invalid/hooks",
                      *       "audience": "gm",
@@ -19259,7 +19366,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "01a20000-0000-7000-8000-000000000048",
+                     *       "id": "01a20000-0000-7000-8000-000000000049",
                      *       "name": "engine",
                      *       "url": "https://engine.invalid/hooks",
                      *       "audience": "gm",
@@ -19277,7 +19384,7 @@ export interface operations {
                      *       "last_success_at": null,
                      *       "created_at": "2026-11-22T19:40:00Z",
                      *       "updated_at": "2026-11-22T19:40:00Z",
-                     *       "secret": "whsec_3Jhw89FBcm3XnY7VsHf/lgXZXUAFX7GYEH3OAMKvJeo="
+                     *       "secret": "whsec_5nD9rHaFJrXDBGnbk6S+XbKh+eC4IxrqWuRpiAs3MZs="
                      *     }
                      */
                     "application/json": components["schemas"]["Webhook"];
@@ -19336,8 +19443,8 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "01a20000-0000-7000-8000-000000000049",
-                     *       "message_id": "test_01a20000-0000-7000-8000-000000000050",
+                     *       "id": "01a20000-0000-7000-8000-000000000050",
+                     *       "message_id": "test_01a20000-0000-7000-8000-000000000051",
                      *       "type": "webhook.test",
                      *       "state": "dead",
                      *       "attempt_count": 1,
@@ -19345,7 +19452,7 @@ export interface operations {
                      *         {
                      *           "at": "2026-11-22T19:40:00Z",
                      *           "status": 0,
-                     *           "milliseconds": 12,
+                     *           "milliseconds": 8,
                      *           "error": "engine.invalid cannot be resolved",
                      *           "answer": ""
                      *         }
@@ -19429,8 +19536,8 @@ export interface operations {
                      * @example {
                      *       "deliveries": [
                      *         {
-                     *           "id": "01a20000-0000-7000-8000-000000000049",
-                     *           "message_id": "test_01a20000-0000-7000-8000-000000000050",
+                     *           "id": "01a20000-0000-7000-8000-000000000050",
+                     *           "message_id": "test_01a20000-0000-7000-8000-000000000051",
                      *           "type": "webhook.test",
                      *           "state": "dead",
                      *           "attempt_count": 1,
@@ -19438,7 +19545,7 @@ export interface operations {
                      *             {
                      *               "at": "2026-11-22T19:40:00Z",
                      *               "status": 0,
-                     *               "milliseconds": 12,
+                     *               "milliseconds": 8,
                      *               "error": "engine.invalid cannot be resolved",
                      *               "answer": ""
                      *             }
@@ -19518,8 +19625,8 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "01a20000-0000-7000-8000-000000000049",
-                     *       "message_id": "test_01a20000-0000-7000-8000-000000000050",
+                     *       "id": "01a20000-0000-7000-8000-000000000050",
+                     *       "message_id": "test_01a20000-0000-7000-8000-000000000051",
                      *       "type": "webhook.test",
                      *       "state": "dead",
                      *       "attempt_count": 2,
@@ -19527,14 +19634,14 @@ export interface operations {
                      *         {
                      *           "at": "2026-11-22T19:40:00Z",
                      *           "status": 0,
-                     *           "milliseconds": 12,
+                     *           "milliseconds": 8,
                      *           "error": "engine.invalid cannot be resolved",
                      *           "answer": ""
                      *         },
                      *         {
                      *           "at": "2026-11-22T19:40:00Z",
                      *           "status": 0,
-                     *           "milliseconds": 3,
+                     *           "milliseconds": 7,
                      *           "error": "engine.invalid cannot be resolved",
                      *           "answer": ""
                      *         }
@@ -19611,7 +19718,7 @@ export interface operations {
                      * @example {
                      *       "reveals": [
                      *         {
-                     *           "id": "01a20000-0000-7000-8000-000000000031",
+                     *           "id": "01a20000-0000-7000-8000-000000000032",
                      *           "subject_kind": "lore",
                      *           "subject_id": "01a20000-0000-7000-8000-000000000005",
                      *           "audience": "npc:bo-reed",
@@ -19620,7 +19727,7 @@ export interface operations {
                      *           "in_world_label": "",
                      *           "in_world_date": "",
                      *           "note": "He works there.",
-                     *           "by": "engine (9ddf868757e9)",
+                     *           "by": "engine (09a5d11031ea)",
                      *           "created_at": "2026-11-22T19:40:00Z",
                      *           "undone_at": null
                      *         }
@@ -19704,7 +19811,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "01a20000-0000-7000-8000-000000000031",
+                     *       "id": "01a20000-0000-7000-8000-000000000032",
                      *       "subject_kind": "lore",
                      *       "subject_id": "01a20000-0000-7000-8000-000000000005",
                      *       "audience": "npc:bo-reed",
@@ -19713,7 +19820,7 @@ export interface operations {
                      *       "in_world_label": "",
                      *       "in_world_date": "",
                      *       "note": "He works there.",
-                     *       "by": "engine (9ddf868757e9)",
+                     *       "by": "engine (09a5d11031ea)",
                      *       "created_at": "2026-11-22T19:40:00Z",
                      *       "undone_at": null
                      *     }
@@ -19780,7 +19887,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "01a20000-0000-7000-8000-000000000031",
+                     *       "id": "01a20000-0000-7000-8000-000000000032",
                      *       "subject_kind": "lore",
                      *       "subject_id": "01a20000-0000-7000-8000-000000000005",
                      *       "audience": "npc:bo-reed",
@@ -19789,7 +19896,7 @@ export interface operations {
                      *       "in_world_label": "",
                      *       "in_world_date": "",
                      *       "note": "He works there.",
-                     *       "by": "engine (9ddf868757e9)",
+                     *       "by": "engine (09a5d11031ea)",
                      *       "created_at": "2026-11-22T19:40:00Z",
                      *       "undone_at": null
                      *     }
@@ -19865,7 +19972,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "01a20000-0000-7000-8000-000000000031",
+                     *       "id": "01a20000-0000-7000-8000-000000000032",
                      *       "subject_kind": "lore",
                      *       "subject_id": "01a20000-0000-7000-8000-000000000005",
                      *       "audience": "npc:bo-reed",
@@ -19874,7 +19981,7 @@ export interface operations {
                      *       "in_world_label": "",
                      *       "in_world_date": "",
                      *       "note": "He works there.",
-                     *       "by": "engine (9ddf868757e9)",
+                     *       "by": "engine (09a5d11031ea)",
                      *       "created_at": "2026-11-22T19:40:00Z",
                      *       "undone_at": "2026-11-22T19:40:00Z"
                      *     }
@@ -19988,7 +20095,7 @@ export interface operations {
                      *           "in_world_until_date": "",
                      *           "campaign": null,
                      *           "overrides": null,
-                     *           "author": "engine (9ddf868757e9)",
+                     *           "author": "engine (09a5d11031ea)",
                      *           "folder": "",
                      *           "origin": "",
                      *           "version": 1,
@@ -20018,7 +20125,7 @@ export interface operations {
                      *           "in_world_until_date": "",
                      *           "campaign": null,
                      *           "overrides": null,
-                     *           "author": "engine (9ddf868757e9)",
+                     *           "author": "engine (09a5d11031ea)",
                      *           "folder": "Harbour",
                      *           "origin": "",
                      *           "version": 1,
@@ -20381,7 +20488,7 @@ export interface operations {
                      *       "in_world_until_date": "",
                      *       "campaign": null,
                      *       "overrides": null,
-                     *       "author": "engine (9ddf868757e9)",
+                     *       "author": "engine (09a5d11031ea)",
                      *       "folder": "Harbour",
                      *       "origin": "",
                      *       "version": 1,
@@ -21533,7 +21640,7 @@ export interface operations {
                      *       "in_world_until_date": "",
                      *       "campaign": null,
                      *       "overrides": null,
-                     *       "author": "engine (9ddf868757e9)",
+                     *       "author": "engine (09a5d11031ea)",
                      *       "folder": "",
                      *       "origin": "",
                      *       "version": 2,
@@ -21618,7 +21725,7 @@ export interface operations {
                      *           "title": "A second moon",
                      *           "created_at": "2026-11-22T19:40:00Z",
                      *           "reason": "",
-                     *           "proposed_by": "engine (9ddf868757e9)",
+                     *           "proposed_by": "engine (09a5d11031ea)",
                      *           "campaign": null,
                      *           "entry": {
                      *             "title": "A second moon"
@@ -21632,7 +21739,7 @@ export interface operations {
                      *           "title": "The Tin Heron",
                      *           "created_at": "2026-11-22T19:40:00Z",
                      *           "reason": "Ana asked for an inn twice.",
-                     *           "proposed_by": "engine (9ddf868757e9)",
+                     *           "proposed_by": "engine (09a5d11031ea)",
                      *           "campaign": null,
                      *           "entry": {
                      *             "body": "An inn by the pier.",
@@ -21723,7 +21830,7 @@ export interface operations {
                      *       "title": "The Tin Heron",
                      *       "created_at": "2026-11-22T19:40:00Z",
                      *       "reason": "Ana asked for an inn twice.",
-                     *       "proposed_by": "engine (9ddf868757e9)",
+                     *       "proposed_by": "engine (09a5d11031ea)",
                      *       "campaign": null,
                      *       "entry": {
                      *         "body": "An inn by the pier.",
@@ -21833,7 +21940,7 @@ export interface operations {
                      *       "in_world_until_date": "",
                      *       "campaign": null,
                      *       "overrides": null,
-                     *       "author": "engine (9ddf868757e9)",
+                     *       "author": "engine (09a5d11031ea)",
                      *       "folder": "",
                      *       "origin": "",
                      *       "version": 1,
@@ -21916,12 +22023,12 @@ export interface operations {
                      *       "title": "A second moon",
                      *       "created_at": "2026-11-22T19:40:00Z",
                      *       "reason": "",
-                     *       "proposed_by": "engine (9ddf868757e9)",
+                     *       "proposed_by": "engine (09a5d11031ea)",
                      *       "campaign": null,
                      *       "entry": {
                      *         "title": "A second moon"
                      *       },
-                     *       "decided_by": "engine (9ddf868757e9)",
+                     *       "decided_by": "engine (09a5d11031ea)",
                      *       "decision": "There is one moon."
                      *     }
                      */
@@ -21991,7 +22098,7 @@ export interface operations {
                      *       "title": "A second moon",
                      *       "created_at": "2026-11-22T19:40:00Z",
                      *       "reason": "",
-                     *       "proposed_by": "engine (9ddf868757e9)",
+                     *       "proposed_by": "engine (09a5d11031ea)",
                      *       "campaign": null,
                      *       "entry": {
                      *         "title": "A second moon"
@@ -22178,7 +22285,7 @@ export interface operations {
                      *       "in_world_until_date": "",
                      *       "campaign": null,
                      *       "overrides": null,
-                     *       "author": "engine (9ddf868757e9)",
+                     *       "author": "engine (09a5d11031ea)",
                      *       "folder": "Harbour",
                      *       "origin": "",
                      *       "version": 3,
@@ -22251,7 +22358,7 @@ export interface operations {
                      *       "comments": [
                      *         {
                      *           "id": "01a20000-0000-7000-8000-000000000006",
-                     *           "author": "engine (9ddf868757e9)",
+                     *           "author": "engine (09a5d11031ea)",
                      *           "text": "Which plank?",
                      *           "created_at": "2026-11-22T19:40:00Z",
                      *           "resolved_at": null,
@@ -22337,7 +22444,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "id": "01a20000-0000-7000-8000-000000000006",
-                     *       "author": "engine (9ddf868757e9)",
+                     *       "author": "engine (09a5d11031ea)",
                      *       "text": "Which plank?",
                      *       "created_at": "2026-11-22T19:40:00Z",
                      *       "resolved_at": null,
@@ -22409,7 +22516,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "id": "01a20000-0000-7000-8000-000000000006",
-                     *       "author": "engine (9ddf868757e9)",
+                     *       "author": "engine (09a5d11031ea)",
                      *       "text": "Which plank?",
                      *       "created_at": "2026-11-22T19:40:00Z",
                      *       "resolved_at": null,
@@ -22500,11 +22607,11 @@ export interface operations {
                     /**
                      * @example {
                      *       "id": "01a20000-0000-7000-8000-000000000006",
-                     *       "author": "engine (9ddf868757e9)",
+                     *       "author": "engine (09a5d11031ea)",
                      *       "text": "Which plank?",
                      *       "created_at": "2026-11-22T19:40:00Z",
                      *       "resolved_at": "2026-11-22T19:40:00Z",
-                     *       "resolved_by": "engine (9ddf868757e9)"
+                     *       "resolved_by": "engine (09a5d11031ea)"
                      *     }
                      */
                     "application/json": components["schemas"]["Comment"];
@@ -23753,7 +23860,7 @@ export interface operations {
                      *           "count": 1,
                      *           "is_new": false,
                      *           "who": "",
-                     *           "reason": "bulk change undone by engine (9ddf868757e9)"
+                     *           "reason": "bulk change undone by engine (09a5d11031ea)"
                      *         },
                      *         {
                      *           "at": "2026-11-22T19:40:00Z",
@@ -23769,7 +23876,7 @@ export interface operations {
                      *           "reason": "bulk change by anna: status Draft"
                      *         }
                      *       ],
-                     *       "next_cursor": "IjIwMjYtMTEtMjRUMDc6MjQ6NTYuMjM1MDQ1KzAwOjAwIg:1xVktd:lDPSmhfXIUWUqMlMV8ZtSSHxW2sDWEwoOWtPPrCSVfE"
+                     *       "next_cursor": "IjIwMjYtMTEtMjRUMTA6NTU6MTYuNzc5ODIxKzAwOjAwIg:voK04mGZDby0Ga5y89Lup7r8vD4CqqoGru1Y5gYT76U"
                      *     }
                      */
                     "application/json": components["schemas"]["RecentChangePage"];
@@ -23862,10 +23969,10 @@ export interface operations {
                      * @example {
                      *       "facts": [
                      *         {
-                     *           "id": "01a20000-0000-7000-8000-000000000042",
-                     *           "src": "01a20000-0000-7000-8000-000000000043",
+                     *           "id": "01a20000-0000-7000-8000-000000000043",
+                     *           "src": "01a20000-0000-7000-8000-000000000044",
                      *           "relation": "LOCATED_IN",
-                     *           "dst": "01a20000-0000-7000-8000-000000000037",
+                     *           "dst": "01a20000-0000-7000-8000-000000000038",
                      *           "label": "",
                      *           "since": 411,
                      *           "until": null,
@@ -23884,10 +23991,10 @@ export interface operations {
                      *           "flag": ""
                      *         },
                      *         {
-                     *           "id": "01a20000-0000-7000-8000-000000000040",
-                     *           "src": "01a20000-0000-7000-8000-000000000043",
+                     *           "id": "01a20000-0000-7000-8000-000000000041",
+                     *           "src": "01a20000-0000-7000-8000-000000000044",
                      *           "relation": "LOCATED_IN",
-                     *           "dst": "01a20000-0000-7000-8000-000000000038",
+                     *           "dst": "01a20000-0000-7000-8000-000000000039",
                      *           "label": "",
                      *           "since": 410,
                      *           "until": null,
@@ -23997,37 +24104,37 @@ export interface operations {
                      * @example {
                      *       "nodes": [
                      *         {
-                     *           "id": "01a20000-0000-7000-8000-000000000037",
+                     *           "id": "01a20000-0000-7000-8000-000000000038",
                      *           "outcome": "created"
                      *         },
                      *         {
-                     *           "id": "01a20000-0000-7000-8000-000000000038",
+                     *           "id": "01a20000-0000-7000-8000-000000000039",
                      *           "outcome": "unchanged"
                      *         }
                      *       ],
                      *       "edges": [
                      *         {
-                     *           "id": "01a20000-0000-7000-8000-000000000039",
+                     *           "id": "01a20000-0000-7000-8000-000000000040",
                      *           "outcome": "created"
                      *         },
                      *         {
-                     *           "id": "01a20000-0000-7000-8000-000000000040",
+                     *           "id": "01a20000-0000-7000-8000-000000000041",
                      *           "outcome": "created"
                      *         }
                      *       ],
                      *       "conflicts": [
                      *         {
-                     *           "id": "01a20000-0000-7000-8000-000000000041",
+                     *           "id": "01a20000-0000-7000-8000-000000000042",
                      *           "rule": "one-place",
                      *           "says": "Nobody and nothing is in two places at one time.",
-                     *           "first": "01a20000-0000-7000-8000-000000000040",
-                     *           "second": "01a20000-0000-7000-8000-000000000042",
+                     *           "first": "01a20000-0000-7000-8000-000000000041",
+                     *           "second": "01a20000-0000-7000-8000-000000000043",
                      *           "ended": null,
                      *           "first_fact": {
-                     *             "id": "01a20000-0000-7000-8000-000000000040",
-                     *             "src": "01a20000-0000-7000-8000-000000000043",
+                     *             "id": "01a20000-0000-7000-8000-000000000041",
+                     *             "src": "01a20000-0000-7000-8000-000000000044",
                      *             "relation": "LOCATED_IN",
-                     *             "dst": "01a20000-0000-7000-8000-000000000038",
+                     *             "dst": "01a20000-0000-7000-8000-000000000039",
                      *             "label": "",
                      *             "since": 410,
                      *             "until": null,
@@ -24046,10 +24153,10 @@ export interface operations {
                      *             "flag": ""
                      *           },
                      *           "second_fact": {
-                     *             "id": "01a20000-0000-7000-8000-000000000042",
-                     *             "src": "01a20000-0000-7000-8000-000000000043",
+                     *             "id": "01a20000-0000-7000-8000-000000000043",
+                     *             "src": "01a20000-0000-7000-8000-000000000044",
                      *             "relation": "LOCATED_IN",
-                     *             "dst": "01a20000-0000-7000-8000-000000000037",
+                     *             "dst": "01a20000-0000-7000-8000-000000000038",
                      *             "label": "",
                      *             "since": 411,
                      *             "until": null,
@@ -24140,10 +24247,10 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "01a20000-0000-7000-8000-000000000039",
-                     *       "src": "01a20000-0000-7000-8000-000000000043",
+                     *       "id": "01a20000-0000-7000-8000-000000000040",
+                     *       "src": "01a20000-0000-7000-8000-000000000044",
                      *       "relation": "KNOWS",
-                     *       "dst": "01a20000-0000-7000-8000-000000000044",
+                     *       "dst": "01a20000-0000-7000-8000-000000000045",
                      *       "label": "",
                      *       "since": null,
                      *       "until": null,
@@ -24233,10 +24340,10 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "01a20000-0000-7000-8000-000000000039",
-                     *       "src": "01a20000-0000-7000-8000-000000000043",
+                     *       "id": "01a20000-0000-7000-8000-000000000040",
+                     *       "src": "01a20000-0000-7000-8000-000000000044",
                      *       "relation": "KNOWS",
-                     *       "dst": "01a20000-0000-7000-8000-000000000044",
+                     *       "dst": "01a20000-0000-7000-8000-000000000045",
                      *       "label": "",
                      *       "since": null,
                      *       "until": null,
@@ -24395,11 +24502,11 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "center": "01a20000-0000-7000-8000-000000000043",
+                     *       "center": "01a20000-0000-7000-8000-000000000044",
                      *       "depth": 1,
                      *       "nodes": [
                      *         {
-                     *           "id": "01a20000-0000-7000-8000-000000000043",
+                     *           "id": "01a20000-0000-7000-8000-000000000044",
                      *           "kind": "Character",
                      *           "slug": "bo-reed",
                      *           "name": "Bo Reed",
@@ -24408,7 +24515,7 @@ export interface operations {
                      *           "depth": 0
                      *         },
                      *         {
-                     *           "id": "01a20000-0000-7000-8000-000000000038",
+                     *           "id": "01a20000-0000-7000-8000-000000000039",
                      *           "kind": "Location",
                      *           "slug": "the-pier",
                      *           "name": "The Pier",
@@ -24419,10 +24526,10 @@ export interface operations {
                      *       ],
                      *       "edges": [
                      *         {
-                     *           "id": "01a20000-0000-7000-8000-000000000039",
-                     *           "src": "01a20000-0000-7000-8000-000000000043",
+                     *           "id": "01a20000-0000-7000-8000-000000000040",
+                     *           "src": "01a20000-0000-7000-8000-000000000044",
                      *           "relation": "KNOWS",
-                     *           "dst": "01a20000-0000-7000-8000-000000000044",
+                     *           "dst": "01a20000-0000-7000-8000-000000000045",
                      *           "label": "",
                      *           "since": null,
                      *           "until": null,
@@ -24436,10 +24543,10 @@ export interface operations {
                      *           "believed_until": null
                      *         },
                      *         {
-                     *           "id": "01a20000-0000-7000-8000-000000000040",
-                     *           "src": "01a20000-0000-7000-8000-000000000043",
+                     *           "id": "01a20000-0000-7000-8000-000000000041",
+                     *           "src": "01a20000-0000-7000-8000-000000000044",
                      *           "relation": "LOCATED_IN",
-                     *           "dst": "01a20000-0000-7000-8000-000000000038",
+                     *           "dst": "01a20000-0000-7000-8000-000000000039",
                      *           "label": "",
                      *           "since": 410,
                      *           "until": null,
@@ -24538,7 +24645,7 @@ export interface operations {
                      * @example {
                      *       "nodes": [
                      *         {
-                     *           "id": "01a20000-0000-7000-8000-000000000044",
+                     *           "id": "01a20000-0000-7000-8000-000000000045",
                      *           "kind": "Character",
                      *           "slug": "ada-crane",
                      *           "name": "Ada Crane",
@@ -24547,7 +24654,7 @@ export interface operations {
                      *           "depth": 0
                      *         },
                      *         {
-                     *           "id": "01a20000-0000-7000-8000-000000000038",
+                     *           "id": "01a20000-0000-7000-8000-000000000039",
                      *           "kind": "Location",
                      *           "slug": "the-pier",
                      *           "name": "The Pier",
@@ -24558,10 +24665,10 @@ export interface operations {
                      *       ],
                      *       "edges": [
                      *         {
-                     *           "id": "01a20000-0000-7000-8000-000000000045",
-                     *           "src": "01a20000-0000-7000-8000-000000000044",
+                     *           "id": "01a20000-0000-7000-8000-000000000046",
+                     *           "src": "01a20000-0000-7000-8000-000000000045",
                      *           "relation": "RELATES_TO",
-                     *           "dst": "01a20000-0000-7000-8000-000000000038",
+                     *           "dst": "01a20000-0000-7000-8000-000000000039",
                      *           "label": "lives in",
                      *           "since": null,
                      *           "until": null,
@@ -24660,17 +24767,17 @@ export interface operations {
                      * @example {
                      *       "contradictions": [
                      *         {
-                     *           "id": "01a20000-0000-7000-8000-000000000041",
+                     *           "id": "01a20000-0000-7000-8000-000000000042",
                      *           "rule": "one-place",
                      *           "says": "Nobody and nothing is in two places at one time.",
-                     *           "first": "01a20000-0000-7000-8000-000000000040",
-                     *           "second": "01a20000-0000-7000-8000-000000000042",
+                     *           "first": "01a20000-0000-7000-8000-000000000041",
+                     *           "second": "01a20000-0000-7000-8000-000000000043",
                      *           "ended": null,
                      *           "first_fact": {
-                     *             "id": "01a20000-0000-7000-8000-000000000040",
-                     *             "src": "01a20000-0000-7000-8000-000000000043",
+                     *             "id": "01a20000-0000-7000-8000-000000000041",
+                     *             "src": "01a20000-0000-7000-8000-000000000044",
                      *             "relation": "LOCATED_IN",
-                     *             "dst": "01a20000-0000-7000-8000-000000000038",
+                     *             "dst": "01a20000-0000-7000-8000-000000000039",
                      *             "label": "",
                      *             "since": 410,
                      *             "until": null,
@@ -24689,10 +24796,10 @@ export interface operations {
                      *             "flag": ""
                      *           },
                      *           "second_fact": {
-                     *             "id": "01a20000-0000-7000-8000-000000000042",
-                     *             "src": "01a20000-0000-7000-8000-000000000043",
+                     *             "id": "01a20000-0000-7000-8000-000000000043",
+                     *             "src": "01a20000-0000-7000-8000-000000000044",
                      *             "relation": "LOCATED_IN",
-                     *             "dst": "01a20000-0000-7000-8000-000000000037",
+                     *             "dst": "01a20000-0000-7000-8000-000000000038",
                      *             "label": "",
                      *             "since": 411,
                      *             "until": null,
@@ -24794,17 +24901,17 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "01a20000-0000-7000-8000-000000000041",
+                     *       "id": "01a20000-0000-7000-8000-000000000042",
                      *       "rule": "one-place",
                      *       "says": "Nobody and nothing is in two places at one time.",
-                     *       "first": "01a20000-0000-7000-8000-000000000040",
-                     *       "second": "01a20000-0000-7000-8000-000000000042",
+                     *       "first": "01a20000-0000-7000-8000-000000000041",
+                     *       "second": "01a20000-0000-7000-8000-000000000043",
                      *       "ended": null,
                      *       "first_fact": {
-                     *         "id": "01a20000-0000-7000-8000-000000000040",
-                     *         "src": "01a20000-0000-7000-8000-000000000043",
+                     *         "id": "01a20000-0000-7000-8000-000000000041",
+                     *         "src": "01a20000-0000-7000-8000-000000000044",
                      *         "relation": "LOCATED_IN",
-                     *         "dst": "01a20000-0000-7000-8000-000000000038",
+                     *         "dst": "01a20000-0000-7000-8000-000000000039",
                      *         "label": "",
                      *         "since": 410,
                      *         "until": null,
@@ -24823,10 +24930,10 @@ export interface operations {
                      *         "flag": ""
                      *       },
                      *       "second_fact": {
-                     *         "id": "01a20000-0000-7000-8000-000000000042",
-                     *         "src": "01a20000-0000-7000-8000-000000000043",
+                     *         "id": "01a20000-0000-7000-8000-000000000043",
+                     *         "src": "01a20000-0000-7000-8000-000000000044",
                      *         "relation": "LOCATED_IN",
-                     *         "dst": "01a20000-0000-7000-8000-000000000037",
+                     *         "dst": "01a20000-0000-7000-8000-000000000038",
                      *         "label": "",
                      *         "since": 411,
                      *         "until": null,
@@ -24999,17 +25106,17 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "01a20000-0000-7000-8000-000000000041",
+                     *       "id": "01a20000-0000-7000-8000-000000000042",
                      *       "rule": "one-place",
                      *       "says": "Nobody and nothing is in two places at one time.",
-                     *       "first": "01a20000-0000-7000-8000-000000000046",
-                     *       "second": "01a20000-0000-7000-8000-000000000042",
+                     *       "first": "01a20000-0000-7000-8000-000000000047",
+                     *       "second": "01a20000-0000-7000-8000-000000000043",
                      *       "ended": null,
                      *       "first_fact": {
-                     *         "id": "01a20000-0000-7000-8000-000000000046",
-                     *         "src": "01a20000-0000-7000-8000-000000000043",
+                     *         "id": "01a20000-0000-7000-8000-000000000047",
+                     *         "src": "01a20000-0000-7000-8000-000000000044",
                      *         "relation": "LOCATED_IN",
-                     *         "dst": "01a20000-0000-7000-8000-000000000038",
+                     *         "dst": "01a20000-0000-7000-8000-000000000039",
                      *         "label": "",
                      *         "since": 410,
                      *         "until": null,
@@ -25028,10 +25135,10 @@ export interface operations {
                      *         "flag": ""
                      *       },
                      *       "second_fact": {
-                     *         "id": "01a20000-0000-7000-8000-000000000042",
-                     *         "src": "01a20000-0000-7000-8000-000000000043",
+                     *         "id": "01a20000-0000-7000-8000-000000000043",
+                     *         "src": "01a20000-0000-7000-8000-000000000044",
                      *         "relation": "LOCATED_IN",
-                     *         "dst": "01a20000-0000-7000-8000-000000000037",
+                     *         "dst": "01a20000-0000-7000-8000-000000000038",
                      *         "label": "",
                      *         "since": 411,
                      *         "until": null,
@@ -26269,7 +26376,7 @@ export interface operations {
                      *           "state": "done",
                      *           "progress": 100,
                      *           "failure": "",
-                     *           "size": 28618,
+                     *           "size": 28890,
                      *           "created_at": "2026-11-22T19:40:00Z",
                      *           "finished_at": "2026-11-22T19:40:00Z"
                      *         }
@@ -26444,7 +26551,7 @@ export interface operations {
                      *       "state": "done",
                      *       "progress": 100,
                      *       "failure": "",
-                     *       "size": 28618,
+                     *       "size": 28890,
                      *       "created_at": "2026-11-22T19:40:00Z",
                      *       "finished_at": "2026-11-22T19:40:00Z"
                      *     }
@@ -26734,13 +26841,13 @@ export interface operations {
                      *           "audience": "gm",
                      *           "key_id": "01a20000-0000-7000-8000-000000000001",
                      *           "key_name": "engine",
-                     *           "request_id": "01a20c71af1578e3846e3b15a89af6c9",
+                     *           "request_id": "01a20d32367d7148be485dc84bb51dd9",
                      *           "asked": {},
                      *           "returned": [],
                      *           "degraded": [],
                      *           "status": 201,
                      *           "code": "",
-                     *           "milliseconds": 58.923
+                     *           "milliseconds": 55.67
                      *         }
                      *       ],
                      *       "next_cursor": null
@@ -26825,13 +26932,13 @@ export interface operations {
                      *       "audience": "gm",
                      *       "key_id": "01a20000-0000-7000-8000-000000000001",
                      *       "key_name": "engine",
-                     *       "request_id": "01a20c71af1578e3846e3b15a89af6c9",
+                     *       "request_id": "01a20d32367d7148be485dc84bb51dd9",
                      *       "asked": {},
                      *       "returned": [],
                      *       "degraded": [],
                      *       "status": 201,
                      *       "code": "",
-                     *       "milliseconds": 58.923
+                     *       "milliseconds": 55.67
                      *     }
                      */
                     "application/json": components["schemas"]["AuditedCall"];
@@ -27723,7 +27830,7 @@ export interface operations {
                      *       "method": "rules",
                      *       "visibility": "gm",
                      *       "contradicts": [],
-                     *       "decided_by": "engine (9ddf868757e9)",
+                     *       "decided_by": "engine (09a5d11031ea)",
                      *       "decided_at": "2026-11-22T19:40:00Z",
                      *       "created_at": "2026-11-22T19:40:00Z"
                      *     }
@@ -27891,7 +27998,7 @@ export interface operations {
                      * @example {
                      *       "episodes": [
                      *         {
-                     *           "id": "01a20000-0000-7000-8000-000000000034",
+                     *           "id": "01a20000-0000-7000-8000-000000000035",
                      *           "kind": "episode",
                      *           "title": "ep-market",
                      *           "text": "The Gulls argued at the Eel Market.",
@@ -27931,7 +28038,7 @@ export interface operations {
                      *           }
                      *         },
                      *         {
-                     *           "id": "01a20000-0000-7000-8000-000000000035",
+                     *           "id": "01a20000-0000-7000-8000-000000000036",
                      *           "kind": "episode",
                      *           "title": "The pier at dusk",
                      *           "text": "The Gulls pulled Ada Crane out of the water.",
@@ -28251,7 +28358,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "01a20000-0000-7000-8000-000000000035",
+                     *       "id": "01a20000-0000-7000-8000-000000000036",
                      *       "kind": "episode",
                      *       "title": "The pier at dusk",
                      *       "text": "The Gulls pulled Ada Crane out of the water.",
@@ -30026,9 +30133,9 @@ export interface operations {
                      * @example {
                      *       "notes": [
                      *         {
-                     *           "id": "01a20000-0000-7000-8000-000000000032",
+                     *           "id": "01a20000-0000-7000-8000-000000000033",
                      *           "text": "Ada lost a boot.",
-                     *           "author": "engine (9ddf868757e9)",
+                     *           "author": "engine (09a5d11031ea)",
                      *           "party_id": "gulls",
                      *           "session_id": "session-1",
                      *           "used": false,
@@ -30112,9 +30219,9 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "01a20000-0000-7000-8000-000000000032",
+                     *       "id": "01a20000-0000-7000-8000-000000000033",
                      *       "text": "Ada lost a boot.",
-                     *       "author": "engine (9ddf868757e9)",
+                     *       "author": "engine (09a5d11031ea)",
                      *       "party_id": "gulls",
                      *       "session_id": "session-1",
                      *       "used": false,
@@ -30183,9 +30290,9 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "01a20000-0000-7000-8000-000000000032",
+                     *       "id": "01a20000-0000-7000-8000-000000000033",
                      *       "text": "Ada lost a boot.",
-                     *       "author": "engine (9ddf868757e9)",
+                     *       "author": "engine (09a5d11031ea)",
                      *       "party_id": "gulls",
                      *       "session_id": "session-1",
                      *       "used": false,
@@ -30333,7 +30440,7 @@ export interface operations {
                      * @example {
                      *       "loose_ends": [
                      *         {
-                     *           "id": "01a20000-0000-7000-8000-000000000033",
+                     *           "id": "01a20000-0000-7000-8000-000000000034",
                      *           "text": "Who cut the mooring rope?",
                      *           "party_id": "gulls",
                      *           "summary_id": "ep-landing",
@@ -30416,12 +30523,12 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "01a20000-0000-7000-8000-000000000033",
+                     *       "id": "01a20000-0000-7000-8000-000000000034",
                      *       "text": "Who cut the mooring rope?",
                      *       "party_id": "gulls",
                      *       "summary_id": "ep-landing",
                      *       "closed_at": "2026-11-22T19:40:00Z",
-                     *       "closed_by": "engine (9ddf868757e9)",
+                     *       "closed_by": "engine (09a5d11031ea)",
                      *       "created_at": "2026-11-22T19:40:00Z"
                      *     }
                      */
@@ -30486,7 +30593,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "01a20000-0000-7000-8000-000000000033",
+                     *       "id": "01a20000-0000-7000-8000-000000000034",
                      *       "text": "Who cut the mooring rope?",
                      *       "party_id": "gulls",
                      *       "summary_id": "ep-landing",
@@ -31555,7 +31662,7 @@ export interface operations {
                      *       "axis": "trust",
                      *       "reason": "They paid at once.",
                      *       "state": "counts",
-                     *       "made_by": "engine (9ddf868757e9)",
+                     *       "made_by": "engine (09a5d11031ea)",
                      *       "caused_by": null,
                      *       "caused_as": "",
                      *       "in_world_at": 412,
@@ -31969,7 +32076,7 @@ export interface operations {
                      *               "summary_id": null,
                      *               "caused_by": null,
                      *               "caused_as": "",
-                     *               "made_by": "engine (9ddf868757e9)",
+                     *               "made_by": "engine (09a5d11031ea)",
                      *               "in_world_at": 412,
                      *               "in_world_label": "12 Rainmonth",
                      *               "happened_at": "2026-11-22T19:40:00Z"
@@ -32044,7 +32151,7 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "faction": "01a20000-0000-7000-8000-000000000047",
+                 *       "faction": "01a20000-0000-7000-8000-000000000048",
                  *       "party_id": "gulls",
                  *       "delta": 10,
                  *       "reason": "They paid the guild's dues."
@@ -32081,7 +32188,7 @@ export interface operations {
                      *           "summary_id": null,
                      *           "caused_by": null,
                      *           "caused_as": "",
-                     *           "made_by": "engine (9ddf868757e9)",
+                     *           "made_by": "engine (09a5d11031ea)",
                      *           "in_world_at": 412,
                      *           "in_world_label": "12 Rainmonth",
                      *           "happened_at": "2026-11-22T19:40:00Z"
@@ -32180,7 +32287,7 @@ export interface operations {
                      *               "summary_id": null,
                      *               "caused_by": null,
                      *               "caused_as": "",
-                     *               "made_by": "engine (9ddf868757e9)",
+                     *               "made_by": "engine (09a5d11031ea)",
                      *               "in_world_at": null,
                      *               "in_world_label": "",
                      *               "happened_at": "2026-11-22T19:40:00Z"
@@ -32281,7 +32388,7 @@ export interface operations {
                      *           "summary_id": null,
                      *           "caused_by": null,
                      *           "caused_as": "",
-                     *           "made_by": "engine (9ddf868757e9)",
+                     *           "made_by": "engine (09a5d11031ea)",
                      *           "in_world_at": null,
                      *           "in_world_label": "",
                      *           "happened_at": "2026-11-22T19:40:00Z"
@@ -32362,7 +32469,7 @@ export interface operations {
                      *       "summary_id": null,
                      *       "caused_by": null,
                      *       "caused_as": "",
-                     *       "made_by": "engine (9ddf868757e9)",
+                     *       "made_by": "engine (09a5d11031ea)",
                      *       "in_world_at": null,
                      *       "in_world_label": "",
                      *       "happened_at": "2026-11-22T19:40:00Z"
@@ -32443,7 +32550,7 @@ export interface operations {
                      *       "npc_id": "bo-reed",
                      *       "merged_id": "old-tam",
                      *       "reason": "Old Tam is Bo Reed.",
-                     *       "made_by": "engine (c027e532e298)",
+                     *       "made_by": "engine (09a5d11031ea)",
                      *       "merged_at": "2026-11-22T19:40:00Z",
                      *       "undone_by": "",
                      *       "undone_at": null
@@ -32523,7 +32630,7 @@ export interface operations {
                      *           "npc_id": "bo-reed",
                      *           "merged_id": "old-tam",
                      *           "reason": "Old Tam is Bo Reed.",
-                     *           "made_by": "engine (c027e532e298)",
+                     *           "made_by": "engine (09a5d11031ea)",
                      *           "merged_at": "2026-11-22T19:40:00Z",
                      *           "undone_by": "",
                      *           "undone_at": null
@@ -32602,9 +32709,9 @@ export interface operations {
                      *       "npc_id": "bo-reed",
                      *       "merged_id": "old-tam",
                      *       "reason": "Old Tam is Bo Reed.",
-                     *       "made_by": "engine (c027e532e298)",
+                     *       "made_by": "engine (09a5d11031ea)",
                      *       "merged_at": "2026-11-22T19:40:00Z",
-                     *       "undone_by": "engine (c027e532e298)",
+                     *       "undone_by": "engine (09a5d11031ea)",
                      *       "undone_at": "2026-11-22T19:40:00Z"
                      *     }
                      */
@@ -32682,7 +32789,7 @@ export interface operations {
                      * @example {
                      *       "cards": [
                      *         {
-                     *           "id": "01a20000-0000-7000-8000-000000000036",
+                     *           "id": "01a20000-0000-7000-8000-000000000037",
                      *           "kind": "art",
                      *           "title": "ink",
                      *           "image_id": "pier-1",
@@ -32803,7 +32910,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "01a20000-0000-7000-8000-000000000036",
+                     *       "id": "01a20000-0000-7000-8000-000000000037",
                      *       "image_id": "pier-1",
                      *       "outcome": "created",
                      *       "version": 1,
@@ -32956,7 +33063,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "01a20000-0000-7000-8000-000000000036",
+                     *       "id": "01a20000-0000-7000-8000-000000000037",
                      *       "kind": "art",
                      *       "title": "ink",
                      *       "image_id": "pier-1",
@@ -33121,7 +33228,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "01a20000-0000-7000-8000-000000000036",
+                     *       "id": "01a20000-0000-7000-8000-000000000037",
                      *       "kind": "art",
                      *       "title": "ink",
                      *       "image_id": "pier-1",
@@ -34347,7 +34454,7 @@ export interface operations {
                      * @example {
                      *       "memories": [
                      *         {
-                     *           "id": "01a20000-0000-7000-8000-000000000052",
+                     *           "id": "01a20000-0000-7000-8000-000000000053",
                      *           "text": "Bo owns a cutter.",
                      *           "context": "",
                      *           "bucket": "fact",
@@ -34359,11 +34466,11 @@ export interface operations {
                      *           "speaker": "",
                      *           "event_at": null,
                      *           "expires_at": null,
-                     *           "timestamp_ms": 1795505131333,
+                     *           "timestamp_ms": 1795517739730,
                      *           "created_at": "2026-11-22T19:40:00Z"
                      *         },
                      *         {
-                     *           "id": "01a20000-0000-7000-8000-000000000051",
+                     *           "id": "01a20000-0000-7000-8000-000000000052",
                      *           "text": "Ana is afraid of eels.",
                      *           "context": "",
                      *           "bucket": "fact",
@@ -34375,7 +34482,7 @@ export interface operations {
                      *           "speaker": "",
                      *           "event_at": null,
                      *           "expires_at": null,
-                     *           "timestamp_ms": 1795505131332,
+                     *           "timestamp_ms": 1795517739729,
                      *           "created_at": "2026-11-22T19:40:00Z"
                      *         }
                      *       ],
@@ -34466,15 +34573,15 @@ export interface operations {
                     /**
                      * @example {
                      *       "ids": [
-                     *         "01a20000-0000-7000-8000-000000000051",
-                     *         "01a20000-0000-7000-8000-000000000052"
+                     *         "01a20000-0000-7000-8000-000000000052",
+                     *         "01a20000-0000-7000-8000-000000000053"
                      *       ],
                      *       "superseded": [],
                      *       "confirmed": [],
                      *       "formerly": [],
                      *       "observations": [
-                     *         "01a20000-0000-7000-8000-000000000053",
-                     *         "01a20000-0000-7000-8000-000000000054"
+                     *         "01a20000-0000-7000-8000-000000000054",
+                     *         "01a20000-0000-7000-8000-000000000055"
                      *       ],
                      *       "state": "active",
                      *       "core_version": null,
@@ -34551,7 +34658,7 @@ export interface operations {
                      * @example {
                      *       "hits": [
                      *         {
-                     *           "id": "01a20000-0000-7000-8000-000000000051",
+                     *           "id": "01a20000-0000-7000-8000-000000000052",
                      *           "text": "Ana is afraid of eels.",
                      *           "bucket": "fact",
                      *           "score": 0.527,
@@ -34563,31 +34670,10 @@ export interface operations {
                      *           "relevance": 0.77,
                      *           "match": "keyword",
                      *           "context": "",
-                     *           "recorded_ms": 1795505131332,
+                     *           "recorded_ms": 1795517739729,
                      *           "event_at": null,
                      *           "sources": [
                      *             "Ana is afraid of eels."
-                     *           ],
-                     *           "summary_id": "",
-                     *           "metadata": {}
-                     *         },
-                     *         {
-                     *           "id": "01a20000-0000-7000-8000-000000000052",
-                     *           "text": "Bo owns a cutter.",
-                     *           "bucket": "fact",
-                     *           "score": 0,
-                     *           "formerly": false,
-                     *           "now": null,
-                     *           "in_world_label": "",
-                     *           "heard_from": "",
-                     *           "sureness": null,
-                     *           "relevance": 0,
-                     *           "match": "vector",
-                     *           "context": "",
-                     *           "recorded_ms": 1795505131333,
-                     *           "event_at": null,
-                     *           "sources": [
-                     *             "Bo owns a cutter."
                      *           ],
                      *           "summary_id": "",
                      *           "metadata": {}
@@ -34665,7 +34751,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "01a20000-0000-7000-8000-000000000074",
+                     *       "id": "01a20000-0000-7000-8000-000000000077",
                      *       "scope": "subject",
                      *       "counts": {
                      *         "cached vectors": 2,
@@ -34920,11 +35006,11 @@ export interface operations {
                      * @example {
                      *       "memories": [
                      *         {
-                     *           "id": "01a20000-0000-7000-8000-000000000060",
+                     *           "id": "01a20000-0000-7000-8000-000000000061",
                      *           "text": "The tide turns at noon.",
                      *           "context": "",
-                     *           "bucket": "fact",
-                     *           "importance": 0.5,
+                     *           "bucket": "episodic",
+                     *           "importance": 0.45,
                      *           "state": "pending",
                      *           "made_by": "rules",
                      *           "source": "",
@@ -34932,11 +35018,11 @@ export interface operations {
                      *           "speaker": "",
                      *           "event_at": null,
                      *           "expires_at": null,
-                     *           "timestamp_ms": 1795505137816,
+                     *           "timestamp_ms": 1795517743289,
                      *           "created_at": "2026-11-22T19:40:00Z"
                      *         },
                      *         {
-                     *           "id": "01a20000-0000-7000-8000-000000000061",
+                     *           "id": "01a20000-0000-7000-8000-000000000062",
                      *           "text": "The lamp is oil.",
                      *           "context": "",
                      *           "bucket": "fact",
@@ -34948,7 +35034,7 @@ export interface operations {
                      *           "speaker": "",
                      *           "event_at": null,
                      *           "expires_at": null,
-                     *           "timestamp_ms": 1795505137817,
+                     *           "timestamp_ms": 1795517743290,
                      *           "created_at": "2026-11-22T19:40:00Z"
                      *         }
                      *       ],
@@ -35033,11 +35119,11 @@ export interface operations {
                     /**
                      * @example {
                      *       "memory": {
-                     *         "id": "01a20000-0000-7000-8000-000000000060",
+                     *         "id": "01a20000-0000-7000-8000-000000000061",
                      *         "text": "The tide turns at noon.",
                      *         "context": "",
-                     *         "bucket": "fact",
-                     *         "importance": 0.5,
+                     *         "bucket": "episodic",
+                     *         "importance": 0.45,
                      *         "state": "pending",
                      *         "made_by": "rules",
                      *         "source": "",
@@ -35045,12 +35131,12 @@ export interface operations {
                      *         "speaker": "",
                      *         "event_at": null,
                      *         "expires_at": null,
-                     *         "timestamp_ms": 1795505137816,
+                     *         "timestamp_ms": 1795517743289,
                      *         "created_at": "2026-11-22T19:40:00Z"
                      *       },
                      *       "observations": [
                      *         {
-                     *           "id": "01a20000-0000-7000-8000-000000000062",
+                     *           "id": "01a20000-0000-7000-8000-000000000063",
                      *           "text": "The tide turns at noon.",
                      *           "source": "",
                      *           "speaker": "",
@@ -35119,7 +35205,7 @@ export interface operations {
                 /**
                  * @example {
                  *       "ids": [
-                 *         "01a20000-0000-7000-8000-000000000060"
+                 *         "01a20000-0000-7000-8000-000000000061"
                  *       ],
                  *       "decision": "approve"
                  *     }
@@ -35142,7 +35228,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "done": [
-                     *         "01a20000-0000-7000-8000-000000000060"
+                     *         "01a20000-0000-7000-8000-000000000061"
                      *       ],
                      *       "failed": {}
                      *     }
@@ -35222,7 +35308,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "01a20000-0000-7000-8000-000000000063",
+                     *       "id": "01a20000-0000-7000-8000-000000000064",
                      *       "text": "The lamp burns fish oil.",
                      *       "context": "",
                      *       "bucket": "fact",
@@ -35234,7 +35320,7 @@ export interface operations {
                      *       "speaker": "",
                      *       "event_at": null,
                      *       "expires_at": null,
-                     *       "timestamp_ms": 1795505138271,
+                     *       "timestamp_ms": 1795517743598,
                      *       "created_at": "2026-11-22T19:40:00Z"
                      *     }
                      */
@@ -35317,7 +35403,7 @@ export interface operations {
                     /**
                      * @example [
                      *       {
-                     *         "id": "01a20000-0000-7000-8000-000000000064",
+                     *         "id": "01a20000-0000-7000-8000-000000000065",
                      *         "text": "Tam sleeps badly.",
                      *         "context": "",
                      *         "bucket": "fact",
@@ -35329,11 +35415,11 @@ export interface operations {
                      *         "speaker": "",
                      *         "event_at": null,
                      *         "expires_at": null,
-                     *         "timestamp_ms": 1795505138547,
+                     *         "timestamp_ms": 1795517743743,
                      *         "created_at": "2026-11-22T19:40:00Z"
                      *       },
                      *       {
-                     *         "id": "01a20000-0000-7000-8000-000000000065",
+                     *         "id": "01a20000-0000-7000-8000-000000000066",
                      *         "text": "Tam snores.",
                      *         "context": "",
                      *         "bucket": "fact",
@@ -35345,7 +35431,7 @@ export interface operations {
                      *         "speaker": "",
                      *         "event_at": null,
                      *         "expires_at": null,
-                     *         "timestamp_ms": 1795505138548,
+                     *         "timestamp_ms": 1795517743744,
                      *         "created_at": "2026-11-22T19:40:00Z"
                      *       }
                      *     ]
@@ -35398,8 +35484,8 @@ export interface operations {
                 /**
                  * @example {
                  *       "ids": [
-                 *         "01a20000-0000-7000-8000-000000000051",
-                 *         "01a20000-0000-7000-8000-000000000056"
+                 *         "01a20000-0000-7000-8000-000000000052",
+                 *         "01a20000-0000-7000-8000-000000000057"
                  *       ],
                  *       "text": "Ana is afraid of eels; Bo owns the cutter Tern."
                  *     }
@@ -35421,7 +35507,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "01a20000-0000-7000-8000-000000000057",
+                     *       "id": "01a20000-0000-7000-8000-000000000058",
                      *       "text": "Ana is afraid of eels; Bo owns the cutter Tern.",
                      *       "context": "",
                      *       "bucket": "fact",
@@ -35433,7 +35519,7 @@ export interface operations {
                      *       "speaker": "",
                      *       "event_at": null,
                      *       "expires_at": null,
-                     *       "timestamp_ms": 1795505132847,
+                     *       "timestamp_ms": 1795517740560,
                      *       "created_at": "2026-11-22T19:40:00Z"
                      *     }
                      */
@@ -35671,7 +35757,7 @@ export interface operations {
                      *         "number": 2,
                      *         "reason": "Appended to USER",
                      *         "made_by": "model",
-                     *         "author": "engine (9ddf868757e9)",
+                     *         "author": "engine (09a5d11031ea)",
                      *         "created_at": "2026-11-22T19:40:00Z"
                      *       }
                      *     ]
@@ -35915,7 +36001,7 @@ export interface operations {
                     /**
                      * @example [
                      *       {
-                     *         "id": "01a20000-0000-7000-8000-000000000066",
+                     *         "id": "01a20000-0000-7000-8000-000000000067",
                      *         "base_number": 1,
                      *         "markdown": "# SOUL\n- I narrate the Salt Coast.\n\n# TOOLS\n\n# RULE\n\n# USER\n- Ana likes short scenes.\n- Bo keeps the accounts.\n",
                      *         "reason": "Appended to USER",
@@ -36071,7 +36157,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "01a20000-0000-7000-8000-000000000059"
+                     *       "id": "01a20000-0000-7000-8000-000000000060"
                      *     }
                      */
                     "application/json": components["schemas"]["MessageReceipt"];
@@ -36299,7 +36385,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "memory": {
-                     *         "id": "01a20000-0000-7000-8000-000000000051",
+                     *         "id": "01a20000-0000-7000-8000-000000000052",
                      *         "text": "Ana is afraid of eels.",
                      *         "context": "",
                      *         "bucket": "fact",
@@ -36311,7 +36397,7 @@ export interface operations {
                      *         "speaker": "",
                      *         "event_at": null,
                      *         "expires_at": null,
-                     *         "timestamp_ms": 1795505131332,
+                     *         "timestamp_ms": 1795517739729,
                      *         "created_at": "2026-11-22T19:40:00Z"
                      *       },
                      *       "changes": [
@@ -36325,7 +36411,7 @@ export interface operations {
                      *       "links": [],
                      *       "observations": [
                      *         {
-                     *           "id": "01a20000-0000-7000-8000-000000000053",
+                     *           "id": "01a20000-0000-7000-8000-000000000054",
                      *           "text": "Ana is afraid of eels.",
                      *           "source": "session-1",
                      *           "speaker": "",
@@ -36483,7 +36569,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "01a20000-0000-7000-8000-000000000055",
+                     *       "id": "01a20000-0000-7000-8000-000000000056",
                      *       "text": "Ana is afraid of deep water.",
                      *       "context": "",
                      *       "bucket": "fact",
@@ -36495,7 +36581,7 @@ export interface operations {
                      *       "speaker": "",
                      *       "event_at": null,
                      *       "expires_at": null,
-                     *       "timestamp_ms": 1795505131983,
+                     *       "timestamp_ms": 1795517740216,
                      *       "created_at": "2026-11-22T19:40:00Z"
                      *     }
                      */
@@ -36576,7 +36662,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "01a20000-0000-7000-8000-000000000056",
+                     *       "id": "01a20000-0000-7000-8000-000000000057",
                      *       "text": "Bo owns the cutter Tern.",
                      *       "context": "",
                      *       "bucket": "fact",
@@ -36588,7 +36674,7 @@ export interface operations {
                      *       "speaker": "",
                      *       "event_at": null,
                      *       "expires_at": null,
-                     *       "timestamp_ms": 1795505132575,
+                     *       "timestamp_ms": 1795517740439,
                      *       "created_at": "2026-11-22T19:40:00Z"
                      *     }
                      */
@@ -36667,7 +36753,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "01a20000-0000-7000-8000-000000000057",
+                     *       "id": "01a20000-0000-7000-8000-000000000058",
                      *       "text": "Ana is afraid of eels; Bo owns the cutter Tern.",
                      *       "context": "",
                      *       "bucket": "fact",
@@ -36679,7 +36765,7 @@ export interface operations {
                      *       "speaker": "",
                      *       "event_at": null,
                      *       "expires_at": null,
-                     *       "timestamp_ms": 1795505132847,
+                     *       "timestamp_ms": 1795517740560,
                      *       "created_at": "2026-11-22T19:40:00Z"
                      *     }
                      */
@@ -36758,7 +36844,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "01a20000-0000-7000-8000-000000000057",
+                     *       "id": "01a20000-0000-7000-8000-000000000058",
                      *       "text": "Ana is afraid of eels; Bo owns the cutter Tern.",
                      *       "context": "",
                      *       "bucket": "fact",
@@ -36770,7 +36856,7 @@ export interface operations {
                      *       "speaker": "",
                      *       "event_at": null,
                      *       "expires_at": null,
-                     *       "timestamp_ms": 1795505132847,
+                     *       "timestamp_ms": 1795517740560,
                      *       "created_at": "2026-11-22T19:40:00Z"
                      *     }
                      */
@@ -36841,7 +36927,7 @@ export interface operations {
                     /**
                      * @example [
                      *       {
-                     *         "id": "01a20000-0000-7000-8000-000000000051",
+                     *         "id": "01a20000-0000-7000-8000-000000000052",
                      *         "text": "Ana is afraid of eels.",
                      *         "context": "",
                      *         "bucket": "fact",
@@ -36853,7 +36939,7 @@ export interface operations {
                      *         "speaker": "",
                      *         "event_at": null,
                      *         "expires_at": null,
-                     *         "timestamp_ms": 1795505131332,
+                     *         "timestamp_ms": 1795517739729,
                      *         "created_at": "2026-11-22T19:40:00Z"
                      *       }
                      *     ]
@@ -36926,7 +37012,7 @@ export interface operations {
                      * @example {
                      *       "memories": [
                      *         {
-                     *           "id": "01a20000-0000-7000-8000-000000000069",
+                     *           "id": "01a20000-0000-7000-8000-000000000070",
                      *           "text": "The Gulls pulled Ada Crane out of the water.",
                      *           "way": "witnessed",
                      *           "importance": 0.51,
@@ -37001,7 +37087,7 @@ export interface operations {
                 /**
                  * @example {
                  *       "to": "bo-reed",
-                 *       "memory_id": "01a20000-0000-7000-8000-000000000069",
+                 *       "memory_id": "01a20000-0000-7000-8000-000000000070",
                  *       "sureness": 0.8
                  *     }
                  */
@@ -37023,8 +37109,8 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "01a20000-0000-7000-8000-000000000070",
-                     *       "memory_id": "01a20000-0000-7000-8000-000000000071",
+                     *       "id": "01a20000-0000-7000-8000-000000000071",
+                     *       "memory_id": "01a20000-0000-7000-8000-000000000072",
                      *       "npc_id": "bo-reed",
                      *       "waiting": false
                      *     }
@@ -37159,7 +37245,7 @@ export interface operations {
                      *         "result": "stored",
                      *         "reason": null,
                      *         "because": "",
-                     *         "memory_id": "01a20000-0000-7000-8000-000000000058",
+                     *         "memory_id": "01a20000-0000-7000-8000-000000000059",
                      *         "bucket": "preference",
                      *         "importance": 0.9
                      *       }
@@ -37240,16 +37326,16 @@ export interface operations {
                      *       ],
                      *       "memories": [
                      *         {
-                     *           "id": "01a20000-0000-7000-8000-000000000058",
+                     *           "id": "01a20000-0000-7000-8000-000000000059",
                      *           "text": "Ana always asks for the bill first.",
                      *           "bucket": "preference",
-                     *           "score": 0.575,
+                     *           "score": 0.98,
                      *           "formerly": false,
                      *           "now": null,
                      *           "in_world_label": "",
                      *           "heard_from": "",
                      *           "sureness": null,
-                     *           "similarity": 0.19,
+                     *           "similarity": 1,
                      *           "recency": 1,
                      *           "importance": 0.9,
                      *           "tokens": 9,
@@ -37408,7 +37494,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "task_id": "01a20000-0000-7000-8000-000000000075",
+                     *       "task_id": "01a20000-0000-7000-8000-000000000078",
                      *       "description": "Mend the tide table",
                      *       "plan": [
                      *         "Find the error"
@@ -37504,7 +37590,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "task_id": "01a20000-0000-7000-8000-000000000075",
+                     *       "task_id": "01a20000-0000-7000-8000-000000000078",
                      *       "description": "Mend the tide table",
                      *       "plan": [
                      *         "Find the error"
@@ -37823,7 +37909,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "task_id": "01a20000-0000-7000-8000-000000000075",
+                     *       "task_id": "01a20000-0000-7000-8000-000000000078",
                      *       "description": "Mend the tide table",
                      *       "plan": [
                      *         "Find the error"
@@ -37936,8 +38022,8 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "01a20000-0000-7000-8000-000000000075",
-                     *       "task_id": "01a20000-0000-7000-8000-000000000075",
+                     *       "id": "01a20000-0000-7000-8000-000000000078",
+                     *       "task_id": "01a20000-0000-7000-8000-000000000078",
                      *       "project_id": "engine",
                      *       "task": "Mend the tide table",
                      *       "plan_summary": "Find the error",
@@ -38060,8 +38146,8 @@ export interface operations {
                     /**
                      * @example [
                      *       {
-                     *         "id": "01a20000-0000-7000-8000-000000000075",
-                     *         "task_id": "01a20000-0000-7000-8000-000000000075",
+                     *         "id": "01a20000-0000-7000-8000-000000000078",
+                     *         "task_id": "01a20000-0000-7000-8000-000000000078",
                      *         "project_id": "engine",
                      *         "task": "Mend the tide table",
                      *         "plan_summary": "Find the error",
@@ -38196,8 +38282,8 @@ export interface operations {
                      * @example [
                      *       {
                      *         "episode": {
-                     *           "id": "01a20000-0000-7000-8000-000000000075",
-                     *           "task_id": "01a20000-0000-7000-8000-000000000075",
+                     *           "id": "01a20000-0000-7000-8000-000000000078",
+                     *           "task_id": "01a20000-0000-7000-8000-000000000078",
                      *           "project_id": "engine",
                      *           "task": "Mend the tide table",
                      *           "plan_summary": "Find the error",
@@ -38334,9 +38420,9 @@ export interface operations {
                      *         "solution": "row.get('tide')",
                      *         "occurrences": 1,
                      *         "score": 1,
-                     *         "id": "01a20000-0000-7000-8000-000000000076",
+                     *         "id": "01a20000-0000-7000-8000-000000000079",
                      *         "episodes": [
-                     *           "01a20000-0000-7000-8000-000000000075"
+                     *           "01a20000-0000-7000-8000-000000000078"
                      *         ]
                      *       }
                      *     ]
@@ -38417,9 +38503,9 @@ export interface operations {
                      *           "solution": "row.get('tide')",
                      *           "occurrences": 1,
                      *           "score": 0.314,
-                     *           "id": "01a20000-0000-7000-8000-000000000076",
+                     *           "id": "01a20000-0000-7000-8000-000000000079",
                      *           "episodes": [
-                     *             "01a20000-0000-7000-8000-000000000075"
+                     *             "01a20000-0000-7000-8000-000000000078"
                      *           ]
                      *         }
                      *       ],
@@ -38504,7 +38590,7 @@ export interface operations {
                     /**
                      * @example [
                      *       {
-                     *         "id": "01a20000-0000-7000-8000-000000000077",
+                     *         "id": "01a20000-0000-7000-8000-000000000080",
                      *         "name": "safe lookup",
                      *         "category": "null_safety",
                      *         "description": "Asks a mapping with a default.",
@@ -38604,7 +38690,7 @@ export interface operations {
                     /**
                      * @example [
                      *       {
-                     *         "id": "01a20000-0000-7000-8000-000000000077",
+                     *         "id": "01a20000-0000-7000-8000-000000000080",
                      *         "name": "safe lookup",
                      *         "category": "null_safety",
                      *         "description": "Asks a mapping with a default.",
@@ -38694,7 +38780,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "01a20000-0000-7000-8000-000000000077",
+                     *       "id": "01a20000-0000-7000-8000-000000000080",
                      *       "name": "safe lookup",
                      *       "category": "null_safety",
                      *       "description": "Asks a mapping with a default.",

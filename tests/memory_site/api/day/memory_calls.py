@@ -96,6 +96,11 @@ MEMORIES: list[Step] = [
     ),
     call("npc_hearsay_delete", ref="bo-reed", hearsay_id="$telling.id"),
     call("memory_tell", {"as": "npc:ada-crane", "to": "bo-reed", "text": "The tide is early."}),
+    call("archival_memory_insert", {"content": "The weir is open."}, save="weir"),
+    call(
+        "memory_revise",
+        {"memory_id": "$weir.ids.0", "action": "correct", "text": "The weir is shut."},
+    ),
     call("memory_export"),
     call("memory_erase", {"scope": "subject", "target": "Cy", "reason": "Cy asked for it."}),
 ]

@@ -691,6 +691,30 @@ class MemoryQueryAnswer(OpenModel):
     """
 
 
+class MemoryReviseAnswer(OpenModel):
+    """
+    The memory after the change; for a correction the new one. `waiting`: a person has to approve
+    it, and until then the former one is in use.
+    """
+
+    memory_id: str
+    """
+    Id of the memory; null: nothing was stored.
+    """
+    text: str
+    """
+    The text.
+    """
+    state: str
+    """
+    Where it is in its life.
+    """
+    waiting: bool
+    """
+    Whether a person has to approve it before it is used.
+    """
+
+
 class MemorySearchResult(OpenModel):
     """
     Memories that were found, the best first.

@@ -16,6 +16,7 @@ from memory37_client.generated.answers import (
     LoreAssertResult,
     MemoryEventAnswer,
     MemoryQueryAnswer,
+    MemoryReviseAnswer,
     MemorySearchResult,
     MemoryTellAnswer,
     NPCProfile,
@@ -519,6 +520,41 @@ class SyncTools:
             text=text,
             sureness=sureness,
             in_world_at=in_world_at,
+        )
+
+    def memory_revise(
+        self,
+        memory_id: str,
+        action: Literal["correct", "close", "forget", "restore"],
+        *,
+        as_: str | None = None,
+        text: str | None = None,
+        reason: str | None = None,
+        until: datetime | str | None = None,
+    ) -> MemoryReviseAnswer:
+        """Correct a memory, close it, forget it, or restore one.
+
+        as_: npc:<id>: the NPC's memory.
+
+        memory_id: Id of the memory, as a search showed it.
+
+        action: correct: it is wrong. close: it is over. forget: it is of no use. restore.
+
+        text: correct: the memory as it should be.
+
+        reason: Why; kept in its history.
+
+        until: close: when it ends, if that is later.
+        """
+        return self._ask(
+            MemoryReviseAnswer,
+            "memory_revise",
+            memory_id=memory_id,
+            action=action,
+            as_=as_,
+            text=text,
+            reason=reason,
+            until=until,
         )
 
     def task_begin(
