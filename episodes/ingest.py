@@ -241,7 +241,9 @@ def copy_summary(summary: EpisodeIn, episode: Episode, party: Party) -> None:
     episode.what, episode.notes, episode.flags = summary.what, summary.notes, summary.flags
     episode.players, episode.npcs = summary.who.players, summary.who.npcs
     episode.place = summary.where
-    episode.relations_delta = [delta.model_dump() for delta in summary.relations_delta]
+    episode.relations_delta = [
+        delta.model_dump(exclude_none=True) for delta in summary.relations_delta
+    ]
     episode.in_world_at = summary.when.in_world_at
     episode.in_world_label = summary.when.in_world_label
     episode.happened_at = summary.when.real or episode.happened_at

@@ -38,9 +38,10 @@ class Who(EngineInput):
 
 
 class RelationDelta(EngineInput):
-    """A change of what an NPC thinks of the party."""
+    """A change of what an NPC thinks of the party or, with `toward`, of another NPC."""
 
     npc: Ref
+    toward: Ref | None = Field(default=None, description="Another NPC; null: the party.")
     delta: int = Field(ge=-LARGEST_DELTA, le=LARGEST_DELTA)
     axis: Literal["affection", "trust", "respect", "fear"] = "affection"
     reason: Reason = ""
@@ -51,6 +52,13 @@ class RelationDelta(EngineInput):
         if delta == 0:
             raise ValueError("0 changes nothing: leave the entry out")
         return delta
+
+    @model_validator(mode="after")
+    def _check_axis(self) -> Self:
+        # Opinions between NPCs are one score, and fear changes no score.
+        if self.toward is not None and self.axis == "fear":
+            raise ValueError("what an NPC thinks of another has no fear: choose another axis")
+        return self
 
 
 def parse_deltas(value: Any) -> Any:
@@ -166,6 +174,9 @@ class IngestReport(BaseModel):
     retracted: bool = False
     dispositions: list[dict[str, Any]] = Field(
         default=[], description="The new disposition of each NPC in `relations_delta`."
+    )
+    opinions: list[dict[str, Any]] = Field(
+        default=[], description="What each NPC with `toward` now thinks of the other."
     )
     pending: int = Field(
         default=0, description="Changes that count only after a game master approves them."

@@ -213,6 +213,7 @@ EPISODE_EFFECTS = [
     "episodes.lore_effects.LoreReveals",
     "npcs.episode_effects.Appearances",
     "npcs.episode_effects.DispositionChanges",
+    "npcs.episode_effects.OpinionChanges",
     "npcs.episode_effects.NPCReveals",
     "episodes.links.EpisodeLinkRows",
     "episodes.loose_ends.LooseEnds",

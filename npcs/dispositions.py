@@ -65,20 +65,24 @@ def build_change(
 ) -> DispositionChange:
     """Return the unsaved entry, not held; without a reason, the first line of the episode is the
     reason."""
-    first_line = episode.text.strip().split("\n", 1)[0][:300]
     return DispositionChange(
         npc=npc,
         party_id=episode.party_id,
         kind=Kind.EPISODE,
         axis=axis,
         delta=by,
-        reason=reason or first_line or episode.external_id,
+        reason=reason or first_line(episode),
         episode=episode,
         episode_version=episode.version,
         in_world_at=episode.in_world_at,
         in_world_label=episode.in_world_label,
         happened_at=episode.happened_at,
     )
+
+
+def first_line(episode: Episode) -> str:
+    """The reason of a change for which the engine gives none."""
+    return episode.text.strip().split("\n", 1)[0][:300] or episode.external_id
 
 
 @transaction.atomic

@@ -14,7 +14,8 @@ from npcs.consequences import write_consequences
 from npcs.dispositions import build_change, days_reached, recompute_dispositions
 from npcs.large_changes import hold_large_changes
 from npcs.lookup import UnknownNPC, find_npcs
-from npcs.models import NPC, Appearance, Disposition, DispositionChange
+from npcs.models import NPC, Appearance, Disposition, DispositionChange, OpinionChange
+from npcs.opinions import build_opinion, opinions_of
 from npcs.profiles import present_disposition
 from retrieval.errors import Invalid
 from worlds.audiences import Guarded
@@ -27,6 +28,15 @@ class Cast:
 
     present: list[NPC]
     unknown: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class PlannedOpinion:
+    """A change of what `npc` thinks of `other`."""
+
+    npc: NPC
+    other: NPC
+    delta: RelationDelta
 
 
 class Appearances:
@@ -50,11 +60,12 @@ class DispositionChanges:
     """
 
     def plan(self, party: Party, summary: EpisodeIn) -> list[tuple[NPC, RelationDelta]]:
-        by_name, missing = find_npcs(party.world, [each.npc for each in summary.relations_delta])
+        deltas = [each for each in summary.relations_delta if each.toward is None]
+        by_name, missing = find_npcs(party.world, [each.npc for each in deltas])
         if missing:
             refuse_unknown(missing, where="relations_delta")
         # Unlike an appearance, a change of an unknown NPC is refused: it would be lost silently.
-        return [(by_name[delta.npc], delta) for delta in summary.relations_delta]
+        return [(by_name[delta.npc], delta) for delta in deltas]
 
     def write(
         self, episode: Episode, plan: list[tuple[NPC, RelationDelta]], report: IngestReport
@@ -94,6 +105,52 @@ class DispositionChanges:
             DispositionChange.objects.filter(told).values_list("npc_id", flat=True)
         )
         return recompute_dispositions(episode.party, ids)
+
+
+class OpinionChanges:
+    """What the episode changed in what NPCs think of each other. The entries carry the version of
+    the episode, as those of `DispositionChanges`."""
+
+    def plan(self, party: Party, summary: EpisodeIn) -> list[PlannedOpinion]:
+        deltas = [each for each in summary.relations_delta if each.toward is not None]
+        names = [name for each in deltas for name in (each.npc, each.toward) if name]
+        by_name, missing = find_npcs(party.world, names)
+        if missing:
+            refuse_unknown(missing, where="relations_delta")
+        planned = [
+            PlannedOpinion(by_name[each.npc], by_name[each.toward], each)
+            for each in deltas
+            if each.toward
+        ]
+        for each in planned:
+            if each.npc == each.other:
+                raise Invalid(f"relations_delta: {each.npc.name} has no opinion of themselves.")
+        return planned
+
+    def write(self, episode: Episode, plan: list[PlannedOpinion], report: IngestReport) -> None:
+        entries = OpinionChange.objects.filter(episode=episode)
+        if not entries.filter(episode_version=episode.version).exists():
+            OpinionChange.objects.bulk_create(
+                build_opinion(
+                    each.npc, each.other, episode, by=each.delta.delta, reason=each.delta.reason
+                )
+                for each in plan
+            )
+        for npc in dict.fromkeys(each.npc for each in plan):
+            others = {each.other for each in plan if each.npc == npc}
+            report.opinions += [
+                {
+                    "npc": npc.slug,
+                    "toward": opinion.toward.slug,
+                    "score": round(opinion.score, 1),
+                    "label": str(opinion.label),
+                }
+                for opinion in opinions_of(npc)
+                if opinion.toward in others
+            ]
+
+    def withdraw(self, episode: Episode) -> None:
+        """Nothing to do: opinions are folded when they are read."""
 
 
 class NPCReveals:

@@ -2,6 +2,8 @@
 says."""
 
 import json
+from collections import defaultdict
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -9,6 +11,7 @@ from uuid import UUID
 from django.conf import settings
 
 from episodes.sql import fetch_rows
+from npcs.models import OpinionChange
 from npcs.profiles import MOST_INFLUENCES, MOST_KNOWN, build_disposition, titles_of
 from npcs.schemas import (
     DispositionOut,
@@ -18,9 +21,13 @@ from npcs.schemas import (
     NPCPrivate,
     NPCProfile,
     NPCStatic,
+    OpinionInProfile,
+    StandingInProfile,
 )
+from npcs.score import ScoreChange, fold, label_of
 from worlds.callers import Caller
 
+MOST_OPINIONS = 20
 PROFILE = Path(__file__).parent / "sql" / "profile.sql"
 
 
@@ -57,6 +64,8 @@ def read_gm_profile(caller: Caller, npc: str, party: str | None) -> NPCProfile |
             disposition={each.party_id: each for each in present_dispositions(row)},
             influences=[Influence.model_validate(each) for each in influences[:MOST_INFLUENCES]],
             knows=present_knowledge(json.loads(row["knows"])),
+            opinions=present_opinions(row),
+            standings=present_standings(row),
         ),
         private=present_private(row),
         updated_at=row["updated_at"],
@@ -72,6 +81,54 @@ def present_knowledge(reveals: list[dict[str, Any]]) -> list[KnownSubject]:
         KnownSubject(title=titles[each["kind"], UUID(each["id"])], **each)
         for each in reveals
         if (each["kind"], UUID(each["id"])) in titles
+    ]
+
+
+@dataclass(frozen=True)
+class FoldedOpinion:
+    """What the changes of one pair come to. `key` and `name` are those of whom they are about."""
+
+    key: str
+    name: str
+    score: float
+    last_reason: str
+
+    @property
+    def fields(self) -> dict[str, Any]:
+        label = label_of(self.score)
+        return {"score": round(self.score, 1), "label": label, "last_reason": self.last_reason}
+
+
+def fold_opinions(row: dict[str, Any], subject: str) -> list[FoldedOpinion]:
+    """Fold the changes about each `subject` (`other`, `faction`) as `npcs.opinions` does, those
+    furthest from zero first."""
+    by_subject: dict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
+    for each in json.loads(row["opinions"]):
+        if each[subject]:
+            by_subject[each[subject], each[f"{subject}_name"]].append(each)
+    folded = []
+    for (key, name), entries in by_subject.items():
+        changes = [
+            ScoreChange(each["delta"], in_full=each["kind"] == OpinionChange.Kind.CORRECTION)
+            for each in entries
+        ]
+        score = fold(changes, soft_ends=row["soft_ends"]).score
+        folded.append(FoldedOpinion(key, name, score, entries[-1]["reason"]))
+    folded.sort(key=lambda each: (-abs(each.score), each.name))
+    return folded[:MOST_OPINIONS]
+
+
+def present_opinions(row: dict[str, Any]) -> list[OpinionInProfile]:
+    return [
+        OpinionInProfile(other=each.key, other_name=each.name, **each.fields)
+        for each in fold_opinions(row, "other")
+    ]
+
+
+def present_standings(row: dict[str, Any]) -> list[StandingInProfile]:
+    return [
+        StandingInProfile(faction=each.key, faction_name=each.name, **each.fields)
+        for each in fold_opinions(row, "faction")
     ]
 
 

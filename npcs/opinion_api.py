@@ -3,6 +3,7 @@ consequences."""
 
 from typing import Annotated, Any
 
+from django.db.models import Q
 from django.http import HttpRequest, HttpResponse
 from ninja import Body, Path, Query, Router
 
@@ -147,7 +148,8 @@ def rule(request: HttpRequest, entry_id: int, ruling: Body[OpinionRulingIn]) -> 
     caller = require_gm(request)
     rows = OpinionChange.objects.filter(world=caller.world)
     if caller.campaign:
-        rows = rows.filter(party__campaign=caller.campaign)
+        own = Q(party__campaign=caller.campaign) | Q(episode__party__campaign=caller.campaign)
+        rows = rows.filter(own)
     entry = find_by_id(rows, entry_id, what="change")
     by = name_of(caller)
     opinions.rule_on_opinion(entry, ruling.verdict, reason=ruling.reason, made_by=by)

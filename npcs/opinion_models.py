@@ -7,6 +7,7 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from episodes.base_models import InWorldTime
+from episodes.models import Episode
 from knowledge.graph.models import GraphNode
 from npcs.querysets import OpinionQuerySet
 from worlds.models import Party, World
@@ -73,10 +74,12 @@ class OpinionChange(InWorldTime):
     """One entry of the ledger of a party's standing with a faction, and of what one NPC thinks of
     another: a change, or a ruling about one. Never edited; the database refuses it.
 
-    A correction counts at once; a consequence while its cause, a change of a disposition, counts.
+    A correction counts at once; a consequence while its cause, a change of a disposition, counts;
+    what an episode tells while the episode has this version and is not retracted.
     """
 
     class Kind(models.TextChoices):
+        EPISODE = "episode", _("Episode")
         CORRECTION = "correction", _("Correction")
         CONSEQUENCE = "consequence", _("Consequence")
         REVERSAL = "reversal", _("Reversal")
@@ -124,6 +127,14 @@ class OpinionChange(InWorldTime):
     rule = models.CharField(
         _("rule"), max_length=8, choices=DispositionRules.Rule, blank=True, default=""
     )
+    episode = models.ForeignKey(
+        Episode,
+        models.CASCADE,
+        null=True,
+        related_name="opinion_changes",
+        verbose_name=_("episode"),
+    )
+    episode_version = models.PositiveIntegerField(_("version of the episode"), null=True)
     about = models.ForeignKey(
         "self",
         models.CASCADE,
@@ -149,7 +160,8 @@ class OpinionChange(InWorldTime):
                 name="opinion_of_faction_or_npc",
             ),
             models.CheckConstraint(
-                condition=Q(kind__in=["correction", "consequence"], about=None) & ~Q(delta=0)
+                condition=Q(kind__in=["episode", "correction", "consequence"], about=None)
+                & ~Q(delta=0)
                 | Q(kind__in=["reversal", "restoration"], delta=0, about__isnull=False),
                 name="opinion_change_or_ruling",
             ),
@@ -157,6 +169,12 @@ class OpinionChange(InWorldTime):
                 condition=Q(kind="consequence", cause__isnull=False) & ~Q(rule="")
                 | ~Q(kind="consequence") & Q(cause=None, rule=""),
                 name="opinion_consequence_has_cause",
+            ),
+            models.CheckConstraint(
+                condition=Q(kind="episode", episode__isnull=False, npc__isnull=False)
+                & Q(episode_version__isnull=False)
+                | ~Q(kind="episode") & Q(episode=None, episode_version=None),
+                name="opinion_of_episode_has_episode",
             ),
             models.CheckConstraint(
                 condition=Q(delta__range=(-200, 200)), name="opinion_change_in_range"

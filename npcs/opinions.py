@@ -8,11 +8,14 @@ from typing import Any
 from uuid import UUID
 
 from django.db import transaction
+from django.db.models import Q
 
-from knowledge.graph.models import GraphNode, NodeKind
+from episodes.models import Episode
+from knowledge.graph.models import GraphEdge, GraphNode, NodeKind
 from npcs.dispositions import (
     NotInForce,
     check_delta,
+    first_line,
     has_soft_ends,
     latest_in_world_time,
     require_reason,
@@ -62,6 +65,28 @@ def standings_of(
     rows = rows.filter(**{"party": party} if party else {"party__isnull": False})
     rows = rows.filter(**{"faction": faction} if faction else {})
     return fold_opinions(world, rows.select_related("faction", "party"))
+
+
+def standings_with_factions_of(npc: NPC) -> list[Opinion]:
+    """Return the standing of each party with each faction that the NPC is part of, the best
+    first."""
+    memberships = (
+        GraphEdge.objects.believed_now()
+        .valid_on(None)
+        .filter(
+            relation="PART_OF",
+            src__world=npc.world_id,
+            src__slug=npc.slug,
+            src__kind=NodeKind.CHARACTER,
+            src__believed_until=None,
+        )
+    )
+    is_own = Q(pk__in=memberships.values("dst"))
+    if npc.faction_lore_id:
+        is_own |= Q(lore=npc.faction_lore_id)
+    factions = GraphNode.objects.believed_now().filter(is_own, kind=NodeKind.FACTION)
+    rows = OpinionChange.objects.filter(faction__in=factions, party__isnull=False)
+    return fold_opinions(npc.world, rows.select_related("faction", "party"))
 
 
 def opinions_of(npc: NPC) -> list[Opinion]:
@@ -135,6 +160,23 @@ def correct_opinion(npc: NPC, other: NPC, *, by: int, reason: str, made_by: str)
         made_by=made_by,
     )
     return entry
+
+
+def build_opinion(npc: NPC, other: NPC, episode: Episode, *, by: int, reason: str) -> OpinionChange:
+    """Return the unsaved entry of what `episode` changed in what `npc` thinks of `other`."""
+    return OpinionChange(
+        world_id=npc.world_id,
+        kind=Kind.EPISODE,
+        npc=npc,
+        other=other,
+        delta=by,
+        reason=reason or first_line(episode),
+        episode=episode,
+        episode_version=episode.version,
+        in_world_at=episode.in_world_at,
+        in_world_label=episode.in_world_label,
+        happened_at=episode.happened_at,
+    )
 
 
 @transaction.atomic

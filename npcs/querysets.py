@@ -95,15 +95,18 @@ class OpinionQuerySet(models.QuerySet[Any]):
         ledger: Any = self.model._meta.get_field("cause").related_model
         causes = ledger.objects.filter(pk=OuterRef("cause")).direct_in_force()
         is_current = models.Case(
-            models.When(cause=None, then=True),
-            models.When(Exists(causes), then=True),
+            models.When(Q(cause=None) & IS_OF_CURRENT_VERSION, then=True),
+            models.When(Q(cause__isnull=False) & Exists(causes), then=True),
             default=False,
             output_field=models.BooleanField(),
         )
         return self.annotate(ruling=last_ruling(self.model), is_current=is_current)
 
     def annotate_episode(self) -> Self:
-        return self.annotate(summary_id=F("cause__episode__external_id"))
+        """Annotate `summary_id`, as `LedgerQuerySet` does."""
+        return self.annotate(
+            summary_id=Coalesce(F("episode__external_id"), F("cause__episode__external_id"))
+        )
 
     def in_order(self) -> Self:
         return self.order_by("happened_at", "id")

@@ -305,12 +305,38 @@ class KnownSubject(BaseModel):
     in_world_label: str = ""
 
 
+class OpinionInProfile(BaseModel):
+    """What the NPC thinks of another NPC, from -100 to 100."""
+
+    other: str = Field(description="Id of the other NPC.")
+    other_name: str
+    score: float
+    label: str
+    last_reason: str
+
+
+class StandingInProfile(BaseModel):
+    """The standing of the party asked about with a faction of the NPC, from -100 to 100."""
+
+    faction: str = Field(description="Id of the faction in the relation graph.")
+    faction_name: str
+    score: float
+    label: str
+    last_reason: str
+
+
 class NPCDynamic(BaseModel):
     """The NPC's disposition towards each party asked about, with the changes that led to it."""
 
     disposition: dict[str, DispositionOut]
     influences: list[Influence]
     knows: list[KnownSubject] = []
+    opinions: list[OpinionInProfile] = Field(
+        default=[], description="What the NPC thinks of other NPCs, the strongest first."
+    )
+    standings: list[StandingInProfile] = Field(
+        default=[], description="With `party_id`: its standing with the NPC's factions."
+    )
 
 
 class RelatedEntity(BaseModel):

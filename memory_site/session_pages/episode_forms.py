@@ -147,9 +147,16 @@ class ChangeForm(LineForm):
     chosen, written = "npc", ("npc", "delta")
 
     npc = _names(_("NPC"), NPC_LIST)
+    toward = _names(_("Of whom (empty: the party)"), NPC_LIST)
     axis = forms.ChoiceField(label=_("Axis"), choices=Axis.choices, required=False)
     delta = forms.IntegerField(label=_("Change"), min_value=-100, max_value=100, required=False)
     reason = forms.CharField(label=_("Reason"), max_length=2000, required=False)
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean()
+        if self.is_used and cleaned.get("toward") and cleaned.get("axis") == Axis.FEAR:
+            self.add_error("axis", _("Fear counts toward the party alone: choose another axis."))
+        return cleaned
 
 
 class RevealForm(LineForm):

@@ -54,16 +54,23 @@ def resolve_names(world: World, sets: LineSets) -> None:
 
 
 def _resolve_npcs(world: World, forms: list[LineForm]) -> None:
-    names = [form.cleaned_data["npc"] for form in forms if form.cleaned_data.get("npc")]
-    found, missing = find_npcs(world, names) if names else ({}, {})
-    for form in forms:
-        name = form.cleaned_data.get("npc", "")
+    typed = [
+        (form, field, name)
+        for form in forms
+        for field in ("npc", "toward")
+        if (name := form.cleaned_data.get(field))
+    ]
+    found, missing = find_npcs(world, [name for *_field, name in typed]) if typed else ({}, {})
+    for form, field, name in typed:
         if name in found:
-            form.cleaned_data["npc"] = found[name].slug
+            form.cleaned_data[field] = found[name].slug
         elif name in missing and (missing[name] or isinstance(form, ChangeForm)):
             near = ", ".join(missing[name]) or "–"
             text = _("“%(name)s” is no NPC of this world, or several. Near: %(near)s.")
-            form.add_error("npc", text % {"name": name, "near": near})
+            form.add_error(field, text % {"name": name, "near": near})
+    for form in forms:
+        if form.cleaned_data.get("toward", "") == form.cleaned_data.get("npc"):
+            form.add_error("toward", _("Choose another NPC than the one who changes their mind."))
 
 
 def _resolve_subject(world: World, form: LineForm) -> None:
@@ -138,6 +145,7 @@ def _change(form: LineForm) -> dict[str, Any]:
     data = form.cleaned_data
     return {
         "npc": data["npc"],
+        "toward": data["toward"] or None,
         "axis": data["axis"] or "affection",
         "delta": data["delta"],
         "reason": data["reason"],
@@ -200,6 +208,7 @@ def end_scene_of(report: SessionReport) -> None:
 def names_of_refs(world: World, summary: EpisodeIn) -> dict[str, str]:
     """The names of the NPCs and entries that a stored version names by slug: two queries."""
     refs = [*summary.who.npcs, *(each.npc for each in summary.relations_delta)]
+    refs += [each.toward for each in summary.relations_delta if each.toward]
     refs += [each.npc for each in summary.reveals if each.npc]
     npcs = NPC.objects.in_world(world).filter(slug__in=refs)
     names = dict(npcs.values_list("slug", "name"))

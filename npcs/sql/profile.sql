@@ -62,7 +62,48 @@ SELECT
       ORDER BY r.created_at DESC
       LIMIT %(most_known)s
     ) AS told
-  )::text AS knows
+  )::text AS knows,
+  (
+    -- What counts of the NPC's opinions of others and, of the party asked about, of its standing with the NPC's factions.
+    SELECT coalesce(json_agg(row_to_json(told)), '[]')
+    FROM (
+      SELECT o.delta, o.kind, o.reason, other.slug AS other, other.name AS other_name, f.slug AS faction,
+        f.name AS faction_name
+      FROM npcs_opinionchange o
+      LEFT JOIN npcs_npc other ON other.id = o.other_id
+      LEFT JOIN knowledge_graphnode f ON f.id = o.faction_id
+      LEFT JOIN episodes_episode e ON e.id = o.episode_id
+      LEFT JOIN LATERAL (
+        SELECT r.kind FROM npcs_opinionchange r WHERE r.about_id = o.id ORDER BY r.id DESC LIMIT 1
+      ) AS ruling ON true
+      WHERE o.about_id IS NULL AND ruling.kind IS DISTINCT FROM 'reversal'
+        AND (
+          o.npc_id = n.id AND other.deleted_at IS NULL
+          OR o.party_id = about.id AND f.believed_until IS NULL AND o.faction_id IN (
+            SELECT own.id FROM knowledge_graphnode own WHERE own.lore_id = n.faction_lore_id AND own.kind = 'Faction'
+            UNION ALL
+            SELECT part.dst_id FROM knowledge_graphnode me JOIN knowledge_graphedge part ON part.src_id = me.id
+            WHERE me.world_id = n.world_id AND me.slug = n.slug AND me.kind = 'Character' AND me.believed_until IS NULL
+              AND part.relation_id = 'PART_OF' AND part.believed_until IS NULL AND part.until IS NULL
+          )
+        )
+        AND (e.id IS NULL OR (e.retracted_at IS NULL AND e.version = o.episode_version))
+        AND (o.cause_id IS NULL OR EXISTS (
+          SELECT FROM npcs_dispositionchange c
+          LEFT JOIN episodes_episode told ON told.id = c.episode_id
+          WHERE c.id = o.cause_id
+            AND (told.id IS NULL OR (told.retracted_at IS NULL AND told.version = c.episode_version))
+            AND coalesce(
+              (
+                SELECT r.kind IN ('approval', 'restoration') FROM npcs_dispositionchange r
+                WHERE r.about_id = c.id ORDER BY r.id DESC LIMIT 1
+              ), NOT c.held
+            )
+        ))
+      ORDER BY o.happened_at, o.id
+    ) AS told
+  )::text AS opinions,
+  EXISTS (SELECT FROM npcs_dispositionrules u WHERE u.world_id = n.world_id AND u.soft_ends) AS soft_ends
 FROM npcs_npc n
 LEFT JOIN worlds_party about ON about.world_id = n.world_id AND about.slug = %(party)s
   AND (%(campaign)s::uuid IS NULL OR about.campaign_id = %(campaign)s)

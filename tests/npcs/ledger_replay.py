@@ -45,13 +45,41 @@ def replay_standings(party: Party) -> dict[str, float]:
     return {faction: round(score, 4) for faction, score in scores.items()}
 
 
+def replay_opinions(party: Party) -> dict[tuple[str, str], float]:
+    """Return what every NPC of the world thinks of every other of whom the ledger tells."""
+    versions = current_versions(party)
+    changes: dict[int, OpinionChange] = {}
+    allowed: dict[int, bool] = {}
+    rows = OpinionChange.objects.filter(world=party.world_id, npc__isnull=False).order_by("id")
+    for entry in rows.select_related("npc", "other"):
+        if entry.about_id is None:
+            changes[entry.id], allowed[entry.id] = entry, True
+        else:
+            allowed[entry.about_id] = COUNTS_AFTER[entry.kind]
+    scores: dict[tuple[str, str], float] = defaultdict(float)
+    for entry in sorted(changes.values(), key=lambda change: (change.happened_at, change.id)):
+        assert entry.npc
+        assert entry.other
+        is_current = versions.get(entry.episode_id, -1) == entry.episode_version
+        if allowed[entry.id] and is_current and not entry.other.deleted_at:
+            pair = entry.npc.slug, entry.other.slug
+            soft = is_soft(party) and entry.kind != "correction"
+            scores[pair] = after_step(scores[pair], entry.delta, soft=soft)
+    return {pair: round(score, 4) for pair, score in scores.items()}
+
+
+def current_versions(party: Party) -> dict[Any, int | None]:
+    """Return the versions of the episodes of `party` that are not retracted, by id; None → None,
+    for what no episode tells."""
+    told = {
+        each.pk: each.version for each in Episode.objects.filter(party=party, retracted_at=None)
+    }
+    return {None: None, **told}
+
+
 def replay_dispositions(party: Party) -> tuple[dict[int, Any], dict[int, bool]]:
     """Return the changes of the ledger by id, and which of them count."""
-    current_versions = {
-        episode.pk: episode.version
-        for episode in Episode.objects.filter(party=party)
-        if not episode.retracted_at
-    }
+    versions = current_versions(party)
     counts: dict[int, bool] = {}
     changes: dict[int, DispositionChange] = {}
     for entry in DispositionChange.objects.filter(party=party).select_related("npc").order_by("id"):
@@ -60,7 +88,7 @@ def replay_dispositions(party: Party) -> tuple[dict[int, Any], dict[int, bool]]:
         else:
             counts[entry.about_id] = COUNTS_AFTER[entry.kind]
     for entry in changes.values():
-        if entry.episode_id and current_versions.get(entry.episode_id) != entry.episode_version:
+        if entry.episode_id and versions.get(entry.episode_id) != entry.episode_version:
             counts[entry.id] = False
     for entry in changes.values():
         # A cause is no consequence, so one look is enough.

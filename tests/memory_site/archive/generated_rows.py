@@ -198,12 +198,13 @@ def disposition_rules(_generated: GeneratedWorld, _place: int) -> dict[str, Any]
 
 
 def opinion(generated: GeneratedWorld, place: int) -> dict[str, Any]:
-    """A consequence for a standing, and a correction of what one NPC thinks of another."""
+    """A consequence for a standing, and what an episode changed between two NPCs."""
     if place % 2:
         other = generated.pick("npcs.NPC", place + 1)
-        values: dict[str, Any] = {"kind": "correction", "cause": None, "rule": ""}
-        return {**values, "faction": None, "party": None, "other": other, "delta": 7}
-    return {"kind": "consequence", "rule": "member", "npc": None, "other": None, "delta": -7}
+        values: dict[str, Any] = {"kind": "episode", "cause": None, "rule": "", "delta": 7}
+        return {**values, "faction": None, "party": None, "other": other, "episode_version": 1}
+    values = {"kind": "consequence", "rule": "member", "episode": None, "episode_version": None}
+    return {**values, "npc": None, "other": None, "delta": -7}
 
 
 def merge(generated: GeneratedWorld, place: int) -> dict[str, Any]:

@@ -7627,6 +7627,13 @@ export interface components {
                 [key: string]: unknown;
             }[];
             /**
+             * @description What each NPC with `toward` now thinks of the other.
+             * @default []
+             */
+            opinions: {
+                [key: string]: unknown;
+            }[];
+            /**
              * @description Changes that count only after a game master approves them.
              * @default 0
              */
@@ -9152,6 +9159,16 @@ export interface components {
              * @default []
              */
             knows: components["schemas"]["KnownSubject"][];
+            /**
+             * @description What the NPC thinks of other NPCs, the strongest first.
+             * @default []
+             */
+            opinions: components["schemas"]["OpinionInProfile"][];
+            /**
+             * @description With `party_id`: its standing with the NPC's factions.
+             * @default []
+             */
+            standings: components["schemas"]["StandingInProfile"][];
         };
         /**
          * NPCMemories
@@ -9694,6 +9711,22 @@ export interface components {
             delta: number;
             /** @description Why; it is stored with the change. */
             reason: string;
+        };
+        /**
+         * OpinionInProfile
+         * @description What the NPC thinks of another NPC, from -100 to 100.
+         */
+        OpinionInProfile: {
+            /** @description Id of the other NPC. */
+            other: string;
+            /** @description Name of the other NPC. */
+            other_name: string;
+            /** @description How good the hit is, the higher the better; of a disposition, from -100 to 100. */
+            score: number;
+            /** @description In words, as people read it. */
+            label: string;
+            /** @description Reason of the latest change. */
+            last_reason: string;
         };
         /**
          * OpinionList
@@ -10361,11 +10394,13 @@ export interface components {
         };
         /**
          * RelationDelta
-         * @description A change of what an NPC thinks of the party.
+         * @description A change of what an NPC thinks of the party or, with `toward`, of another NPC.
          */
         RelationDelta: {
             /** @description Id or name. */
             npc: string;
+            /** @description Another NPC; null: the party. */
+            toward?: string | null;
             /** @description How far the disposition moves on this axis. */
             delta: number;
             /**
@@ -11348,6 +11383,22 @@ export interface components {
             delta: number;
             /** @description Why; it is stored with the change. */
             reason: string;
+        };
+        /**
+         * StandingInProfile
+         * @description The standing of the party asked about with a faction of the NPC, from -100 to 100.
+         */
+        StandingInProfile: {
+            /** @description Id of the faction in the relation graph. */
+            faction: string;
+            /** @description Name of the faction. */
+            faction_name: string;
+            /** @description How good the hit is, the higher the better; of a disposition, from -100 to 100. */
+            score: number;
+            /** @description In words, as people read it. */
+            label: string;
+            /** @description Reason of the latest change. */
+            last_reason: string;
         };
         /**
          * StandingList
@@ -13729,7 +13780,9 @@ export interface operations {
                      *           }
                      *         },
                      *         "influences": [],
-                     *         "knows": []
+                     *         "knows": [],
+                     *         "opinions": [],
+                     *         "standings": []
                      *       },
                      *       "private": {
                      *         "voice": "Dry, few words.",
@@ -28206,6 +28259,7 @@ export interface operations {
                      *           "pending": 0
                      *         }
                      *       ],
+                     *       "opinions": [],
                      *       "pending": 0,
                      *       "unknown": []
                      *     }
@@ -28560,6 +28614,7 @@ export interface operations {
                      *       "standing_version": 1,
                      *       "retracted": true,
                      *       "dispositions": [],
+                     *       "opinions": [],
                      *       "pending": 0,
                      *       "unknown": []
                      *     }
@@ -28631,6 +28686,7 @@ export interface operations {
                      *       "standing_version": 1,
                      *       "retracted": false,
                      *       "dispositions": [],
+                     *       "opinions": [],
                      *       "pending": 0,
                      *       "unknown": []
                      *     }
@@ -29011,6 +29067,7 @@ export interface operations {
                      *       "standing_version": 1,
                      *       "retracted": false,
                      *       "dispositions": [],
+                     *       "opinions": [],
                      *       "pending": 0,
                      *       "unknown": []
                      *     }
@@ -31165,7 +31222,9 @@ export interface operations {
                      *       "dynamic": {
                      *         "disposition": {},
                      *         "influences": [],
-                     *         "knows": []
+                     *         "knows": [],
+                     *         "opinions": [],
+                     *         "standings": []
                      *       },
                      *       "private": {
                      *         "voice": "Dry, few words.",

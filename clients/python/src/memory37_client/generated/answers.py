@@ -784,25 +784,6 @@ class MessageHit(OpenModel):
     """
 
 
-class NPCDynamic(OpenModel):
-    """
-    The NPC's disposition towards each party asked about, with the changes that led to it.
-    """
-
-    disposition: dict[str, Disposition]
-    """
-    What the NPC thinks of each party, by the party's slug.
-    """
-    influences: list[DispositionChange]
-    """
-    The changes behind the disposition, the latest first.
-    """
-    knows: list[KnownSubject] = Field([], validate_default=True)
-    """
-    What the NPC has learned.
-    """
-
-
 class NPCPrivate(OpenModel):
     """
     What only the game master may read of an NPC.
@@ -873,6 +854,33 @@ class NPCStatic(OpenModel):
     """
 
 
+class OpinionInProfile(OpenModel):
+    """
+    What the NPC thinks of another NPC, from -100 to 100.
+    """
+
+    other: str
+    """
+    Id of the other NPC.
+    """
+    other_name: str
+    """
+    Name of the other NPC.
+    """
+    score: float
+    """
+    How good the hit is, the higher the better; of a disposition, from -100 to 100.
+    """
+    label: str
+    """
+    In words, as people read it.
+    """
+    last_reason: str
+    """
+    Reason of the latest change.
+    """
+
+
 class RelatedEntity(OpenModel):
     """
     The relation of an NPC to another entity now: the most certain fact between the two, in
@@ -932,6 +940,33 @@ class SearchLeg(OpenModel):
     score: float | None = None
     """
     How good the hit is, the higher the better; of a disposition, from -100 to 100.
+    """
+
+
+class StandingInProfile(OpenModel):
+    """
+    The standing of the party asked about with a faction of the NPC, from -100 to 100.
+    """
+
+    faction: str
+    """
+    Id of the faction in the relation graph.
+    """
+    faction_name: str
+    """
+    Name of the faction.
+    """
+    score: float
+    """
+    How good the hit is, the higher the better; of a disposition, from -100 to 100.
+    """
+    label: str
+    """
+    In words, as people read it.
+    """
+    last_reason: str
+    """
+    Reason of the latest change.
     """
 
 
@@ -1308,6 +1343,33 @@ class KnowledgeAnswer(OpenModel):
     preferences: list[str]
     """
     What its user prefers.
+    """
+
+
+class NPCDynamic(OpenModel):
+    """
+    The NPC's disposition towards each party asked about, with the changes that led to it.
+    """
+
+    disposition: dict[str, Disposition]
+    """
+    What the NPC thinks of each party, by the party's slug.
+    """
+    influences: list[DispositionChange]
+    """
+    The changes behind the disposition, the latest first.
+    """
+    knows: list[KnownSubject] = Field([], validate_default=True)
+    """
+    What the NPC has learned.
+    """
+    opinions: list[OpinionInProfile] = Field([], validate_default=True)
+    """
+    What the NPC thinks of other NPCs, the strongest first.
+    """
+    standings: list[StandingInProfile] = Field([], validate_default=True)
+    """
+    With `party_id`: its standing with the NPC's factions.
     """
 
 

@@ -1,0 +1,117 @@
+"""What an episode changes in what NPCs think of each other, and what a profile says of it."""
+
+from typing import Any
+
+import pytest
+
+from episodes.ingest import restore_episode, retract_episode
+from knowledge.graph.schemas import EdgeFact, GraphFact, NodeFact
+from knowledge.graph.upsert import upsert_facts
+from npcs.models import NPC, Disposition, OpinionChange
+from npcs.opinions import correct_opinion, correct_standing, find_faction, opinions_of
+from tests.cast import create_npc
+from tests.conftest import ApiClient
+from worlds.models import Party, World
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def corin(world: World, lanternbearers: Party, mira: NPC) -> NPC:
+    return create_npc(world, slug="corin-voss", name="Corin Voss", visibility="public")
+
+
+def tell(engine: ApiClient, version: int = 1, **delta: Any) -> tuple[int, Any]:
+    change = {"npc": "Mira Voss", "toward": "Corin Voss", "delta": -30, "reason": "He lied."}
+    body = {
+        "summary_id": "ep-1",
+        "party_id": "lanternbearers",
+        "what": "Corin lied to his sister.",
+        "relations_delta": [{**change, **delta}],
+        "version": version,
+    }
+    return engine.post("world/episodes", body)
+
+
+def of_corin(mira: NPC) -> float:
+    return sum(each.score for each in opinions_of(mira) if each.toward.slug == "corin-voss")
+
+
+def test_an_episode_changes_what_one_npc_thinks_of_another(engine: ApiClient, mira: NPC) -> None:
+    status, report = tell(engine)
+    assert (status, report["opinions"]) == (
+        200,
+        [{"npc": "mira-voss", "toward": "corin-voss", "score": -30, "label": "unfriendly"}],
+    )
+    assert report["dispositions"] == []
+    assert not Disposition.objects.exists(), "the party is not concerned"
+    (opinion,) = engine.get("world/npcs/mira-voss/opinions")[1]["opinions"]
+    assert (opinion["score"], opinion["changes"][0]["summary_id"]) == (-30, "ep-1")
+
+
+def test_it_counts_as_long_as_its_version_of_the_episode(engine: ApiClient, mira: NPC) -> None:
+    tell(engine)
+    tell(engine)
+    assert of_corin(mira) == -30
+    tell(engine, version=2, delta=12)
+    assert of_corin(mira) == 12
+    retract_episode(mira.world, "ep-1")
+    assert of_corin(mira) == 0
+    restore_episode(mira.world, "ep-1")
+    assert of_corin(mira) == 12
+
+
+def test_it_is_reversed_and_restored_like_any_change(engine: ApiClient, mira: NPC) -> None:
+    tell(engine)
+    entry = OpinionChange.objects.get().pk
+    for verdict, score in (("reverse", 0), ("restore", -30)):
+        ruling = {"verdict": verdict, "reason": "A mix-up."}
+        assert engine.post(f"world/opinions/{entry}/rulings", ruling)[0] == 200
+        assert of_corin(mira) == score
+
+
+@pytest.mark.parametrize(
+    ("delta", "says"),
+    [
+        ({"toward": "Nobody At All"}, "matches no NPC"),
+        ({"toward": "mira-voss"}, "no opinion of themselves"),
+        ({"axis": "fear"}, "fear"),
+    ],
+)
+def test_what_cannot_be_is_refused_and_nothing_is_written(
+    engine: ApiClient, delta: dict[str, Any], says: str
+) -> None:
+    status, problem = tell(engine, **delta)
+    assert status == 422
+    assert says in str(problem)
+    assert not OpinionChange.objects.exists()
+
+
+def test_a_profile_has_opinions_and_the_standing_with_the_factions_of_the_npc(
+    engine: ApiClient, world: World, lanternbearers: Party, mira: NPC, corin: NPC
+) -> None:
+    nodes = [NodeFact(slug=name, name=name, kind="Faction") for name in ("guild", "choir")]
+    member = EdgeFact(src="mira-voss", relation="PART_OF", dst="guild")
+    facts = [GraphFact(node=NodeFact(slug="mira-voss", name="Mira Voss", kind="Character"))]
+    facts += [GraphFact(node=node) for node in nodes]
+    upsert_facts(world, [*facts, GraphFact(edge=member)])
+    tell(engine)
+    correct_opinion(mira, corin, by=5, reason="He said sorry.", made_by="anna")
+    for name, by in (("guild", 20), ("choir", -40)):
+        faction = find_faction(world, name)
+        correct_standing(faction, lanternbearers, by=by, reason="So.", made_by="anna")
+    asked = {"npc_id": "mira-voss", "party_id": "lanternbearers"}
+    dynamic = engine.tool("npc_profile", **asked)[1]["dynamic"]
+    assert dynamic["opinions"] == [
+        {
+            "other": "corin-voss",
+            "other_name": "Corin Voss",
+            "score": -25,
+            "label": "wary",
+            "last_reason": "He said sorry.",
+        }
+    ]
+    assert [(each["faction"], each["score"]) for each in dynamic["standings"]] == [("guild", 20)]
+    retract_episode(world, "ep-1")
+    dynamic = engine.tool("npc_profile", npc_id="mira-voss")[1]["dynamic"]
+    assert ([each["score"] for each in dynamic["opinions"]], dynamic["standings"]) == ([5], [])
