@@ -72,15 +72,16 @@ class RecapDraft:
 
 
 def get_recap(subject: Subject, audience: Audience) -> RecapOut:
-    """Return the stored recap if its episodes are unchanged, else an extract of the episodes' own
-    sentences.
+    """Return the stored recap if its episodes and their dates are unchanged, else an extract of the
+    episodes' own sentences.
     """
     episodes = episodes_of(subject, audience)
+    dates = dates_of(episodes, world_of(subject))
     stored = Recap.objects.filter(
         level=level_of(subject),
         subject=subject.pk,
         audience__in=recap_audiences(audience),
-        basis=digest_episodes(episodes),
+        basis=digest_episodes(episodes, dates),
     )
     recap = with_sentences(stored).first()
     if recap is None:
@@ -101,11 +102,13 @@ def recaps_of_sessions(
     stored = Recap.objects.filter(
         level=Level.SESSION, subject__in=by_session, audience__in=recap_audiences(audience)
     )
+    told = [episode for episodes in by_session.values() for episode in episodes]
+    dates = dates_of(told, sessions[0].world) if told else {}
     by_basis = {(recap.subject, recap.basis): recap for recap in with_sentences(stored)}
     found = []
     for session in sessions:
         episodes = by_session[session.pk]
-        recap = by_basis.get((session.pk, digest_episodes(episodes)))
+        recap = by_basis.get((session.pk, digest_episodes(episodes, dates)))
         if recap:
             shown = present_recap(recap, session, audience)
         else:
@@ -147,13 +150,14 @@ def build_recap(subject: Subject, audience: Audience) -> RecapOut:
     """
     episodes = episodes_of(subject, audience)
     # Before the model is called: an episode that changes meanwhile makes the recap out of date.
-    basis = digest_episodes(episodes)
+    dates = dates_of(episodes, world_of(subject))
+    basis = digest_episodes(episodes, dates)
     texts, level = readable_texts(episodes, audience), level_of(subject)
     try:
         if (model := get_llm(Purpose.RECAP, str(world_of(subject).pk))) is None:
             draft = extract_recap(texts, level)
         else:
-            writer = RecapWriter(model, dates_of(episodes, world_of(subject)))
+            writer = RecapWriter(model, dates)
             draft = RecapDraft(sum_up(texts, writer.sum_up, level), Recap.Method.LANGUAGE_MODEL)
     except (LanguageModelDown, InvalidAnswer):
         logger.warning("Recap extracted because the language model failed", exc_info=True)
@@ -200,9 +204,15 @@ def name_of_subject(subject: Subject) -> str:
     return subject.slug if isinstance(subject, Campaign) else subject.external_id
 
 
-def digest_episodes(rows: Iterable[Episode]) -> str:
-    """Identify the episodes and their versions, to notice when a stored recap is out of date."""
-    return hashlib.sha256("\n".join(f"{row.pk} {row.version}" for row in rows).encode()).hexdigest()
+def digest_episodes(rows: Iterable[Episode], dates: Mapping[Hashable, str]) -> str:
+    """Identify the episodes, their versions and their `dates_of` the calendar, to notice when a
+    stored recap is out of date: a model may have written the dates into it."""
+    lines = []
+    for row in rows:
+        # A date in the episode's own words changes with its version alone.
+        date = "" if row.in_world_label else dates.get(row.pk, "")
+        lines.append(f"{row.pk} {row.version} {date}".rstrip())
+    return hashlib.sha256("\n".join(lines).encode()).hexdigest()
 
 
 LEVEL_BELOW: dict[Level, tuple[Level, Callable[[Episode], Hashable]]] = {

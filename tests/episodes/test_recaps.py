@@ -8,11 +8,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from episodes.models import Episode
-from episodes.recap_models import Recap
+from episodes.recap_models import Recap, RecapSentence
 from episodes.summarize import SourcedSentence, select_sentences, source_sentences
 from npcs.models import DispositionChange
 from tests.conftest import ApiClient
-from worlds.models import Party
+from worlds.calendars.presets import preset
+from worlds.models import Party, World
+from worlds.world_calendar import save_calendar
 
 pytestmark = pytest.mark.django_db
 
@@ -73,6 +75,23 @@ def test_a_stored_recap_is_not_shown_once_an_episode_changed(
     after = engine_with_episodes.get("world/recaps/session/session-1")[1]
     assert "singer" not in str(after)
     assert Recap.objects.count() == 1
+
+
+def test_a_stored_recap_is_not_shown_once_the_calendar_gives_other_dates(
+    engine: ApiClient, world: World, lanternbearers: Party
+) -> None:
+    body = {"party_id": "lanternbearers", "session_id": "session-1", "what": "They met in fog."}
+    for name, when in (("day", {"in_world_at": 40}), ("words", {"in_world_label": "at dusk"})):
+        told = {**body, "summary_id": name, "session_id": name, "when": when}
+        assert engine.post("world/episodes", told)[0] == 200
+        engine.post(f"world/recaps/session/{name}")
+    # As a language model writes it, to which the dates are shown.
+    RecapSentence.objects.update(text="On that date they met in fog.")
+    save_calendar(world, preset("twelve-times-thirty", "en"), by="mira")
+    shown = {name: str(engine.get(f"world/recaps/session/{name}")[1]) for name in ("day", "words")}
+    assert "On that date" not in shown["day"]
+    assert "They met in fog" in shown["day"]
+    assert "On that date" in shown["words"], "its date is in its own words"
 
 
 def test_another_party_reads_an_empty_recap(
