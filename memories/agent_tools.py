@@ -24,6 +24,7 @@ from memories.tools import (
     Key,
     Limit,
     MemoryAsk,
+    Names,
     NPCMemoryAsk,
     Scope,
     Source,
@@ -58,6 +59,7 @@ class EventAsk(NPCMemoryAsk):
     scope: Scope = ""
     tags: Tags = []
     key: Key = ""
+    names: Names = []
 
 
 class EventAnswer(BaseModel):

@@ -70,6 +70,12 @@ class LabelsIn(AgentRequest):
     key: str = Field(
         "", max_length=200, description="Your name for what it states: replaces that with this key."
     )
+    names: Annotated[
+        list[Label],
+        Field(
+            max_length=50, description="Names and aliases of what it is about: keys of their own."
+        ),
+    ] = []
     supersedes: Annotated[
         list[UUID], Field(max_length=50, description="Memories in use that it replaces.")
     ] = []

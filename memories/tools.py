@@ -29,6 +29,10 @@ Tags = Annotated[list[str], Field(max_length=20, description="Labels; all of the
 Key = Annotated[
     str, Field(max_length=200, description="Your name for what it states; replaces that one.")
 ]
+Names = Annotated[
+    list[Annotated[str, Field(max_length=120)]],
+    Field(max_length=50, description="Names and aliases of what it is about."),
+]
 EventTime = Annotated[datetime | None, Field(description="When it happened, if not now.")]
 
 
@@ -83,6 +87,7 @@ class ArchivalInsertAsk(NPCMemoryAsk):
     scope: Scope = ""
     tags: Tags = []
     key: Key = ""
+    names: Names = []
 
 
 class InsertAnswer(BaseModel):

@@ -1,5 +1,6 @@
 """The decision whether the memories found answer a question: by the signs where they are sure, by
-the language model where they are not, by the signs again without a model or when it fails."""
+the language model where they are not, by the signs again without a model or when it fails. A memory
+about what the question names answers as far as signs can tell."""
 
 import logging
 from collections.abc import Sequence
@@ -17,6 +18,7 @@ EXCERPT_CHARACTERS = 60
 class Decider(StrEnum):
     SIGNS = "signs"
     MODEL = "model"
+    NAMES = "names"
     NOBODY = "nobody"
 
 
@@ -40,9 +42,10 @@ def decide(
     abstains: bool = True,
     least: float | None = None,
     checker: AnswerChecker | None = None,
+    is_named: bool = False,
 ) -> AnswerDecision:
     """Decide whether `candidates` answer. With the caller's `least` support the signs decide, even
-    if there is a checker."""
+    if there is a checker. `is_named`: the question names what the first candidate is about."""
     embedder = get_embedder("memory")
     support, threshold = support_of(
         question, candidates, embedder=embedder.name, words=embedder.embed_words
@@ -50,6 +53,7 @@ def decide(
     if not abstains:
         return AnswerDecision(support)
     explanation, failed_parts = "decided by signs", []
+    least_is_given = least is not None
     if least is None:
         least = threshold.least
         if checker is not None and not threshold.is_unclear(support):
@@ -60,6 +64,11 @@ def decide(
             except CheckerFailed as error:
                 logger.warning("abstention decided by signs: %s", error)
                 explanation, failed_parts = f"decided by signs: {error}", ["llm"]
+    if is_named and not least_is_given:
+        explanation = "the question names what the memory is about"
+        return AnswerDecision(
+            support, Decider.NAMES, explanation=explanation, degraded=failed_parts
+        )
     why_not = f"Nothing found answers this well enough (support {support:.2f} of {least:.2f})."
     return AnswerDecision(
         support,

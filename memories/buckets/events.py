@@ -27,6 +27,7 @@ class MemoryEvent:
     scope: str = ""
     tags: Sequence[str] = ()
     key: str = ""
+    names: Sequence[str] = ()
     supersedes: Sequence[UUID] = ()
     expires_at: datetime | None = None
 

@@ -144,12 +144,12 @@ class ReadPipeline:
             unsure = "" if scores.margin >= UNSURE_BELOW else top_two(scores)[1]
         rows = MemoryItem.objects.all() if within is None else within
         result = self.search(text, where.apply(rows) if where else rows)
-        decision = self.decide(text, result.memories)
+        decision = self.decide(text, result)
         best_first = []
         if not decision.why_not:
             position = decision.answering_position
             answer = None if position is None else result.memories[position]
-            relevant = keep_relevant(result.memories, share=self.share)
+            relevant = keep_relevant(result.memories, share=self.share, named=result.named)
             if answer and answer not in relevant:
                 relevant.append(answer)
             best_first = self.rank(relevant, buckets, first=answer)
@@ -187,12 +187,21 @@ class ReadPipeline:
             count_recalls=False,
         )
 
-    def decide(self, text: str, memories: Sequence[FoundMemory]) -> AnswerDecision:
+    def decide(self, text: str, result: recall.RecallResult) -> AnswerDecision:
+        memories = result.memories
         if not memories:
             return AnswerDecision(0.0, why_not="Nothing is remembered.")
         candidates = [Candidate(memory.text, leg_score(memory, "vector")) for memory in memories]
-        checker = self.make_checker(self.namespace)
-        return decide(text, candidates, abstains=self.abstains, least=self.least, checker=checker)
+        # A label says nothing that a model could check.
+        is_label = memories[0].id in result.named.labels
+        return decide(
+            text,
+            candidates,
+            abstains=self.abstains,
+            least=self.least,
+            checker=None if is_label else self.make_checker(self.namespace),
+            is_named=memories[0].id in result.named,
+        )
 
     def rank(
         self,

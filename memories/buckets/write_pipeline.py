@@ -104,6 +104,7 @@ class ClassifiedEvent:
             scope=event.scope,
             tags=event.tags,
             key=event.key,
+            names=event.names,
             supersedes=event.supersedes,
             expires_at=event.expires_at,
         )

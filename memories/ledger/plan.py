@@ -43,6 +43,8 @@ class Particulars:
     tags: Sequence[str] = ()
     key: str = ""
     """The caller's own name for what the memory states: a new memory replaces that with its key."""
+    names: Sequence[str] = ()
+    """Names and aliases of what the memory is about: a question that names it finds it."""
     supersedes: Sequence[UUID] = ()
     """Memories in use that the new one replaces."""
     turn_order: int | None = None
@@ -62,8 +64,13 @@ class Particulars:
 
     @property
     def labels(self) -> dict[str, object]:
-        """The metadata as stored, with scope, tags and key, by which memories are filtered."""
-        given = {"scope": self.scope, "tags": list(self.tags), "key": self.key}
+        """The metadata as stored, with scope, tags, key and names."""
+        given = {
+            "scope": self.scope,
+            "tags": list(self.tags),
+            "key": self.key,
+            "names": list(self.names),
+        }
         return {**self.metadata, **{name: value for name, value in given.items() if value}}
 
     @property

@@ -1,5 +1,6 @@
 """Insert the rows of a plan. Every table is filled by COPY; `commit` opens the transaction."""
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, TypeAlias
@@ -26,6 +27,7 @@ from memories.models import (
     StateChange,
     Succession,
 )
+from memories.similarity.own_names import added_names, own_name_keys
 from memories.similarity.resolve import MemoryLink
 from memories.states import LinkKind, State
 from retrieval.embedders import get_embedder
@@ -41,6 +43,7 @@ VECTOR_TYPES = {
     HalfVectorField: ("halfvec", register_halfvec_info),
     VectorField: ("vector", register_vector_info),
 }
+LENGTH = re.compile(r"\(\d+\)")
 _type_infos: WeakKeyDictionary[Any, dict[str, Any]] = WeakKeyDictionary()
 
 
@@ -86,12 +89,14 @@ def write_memories(
             before[new.id].id if new.id in before else None,
             before[new.id].surroundings if new.id in before else "",
             new.about.heading,
+            own_name_keys(new.text, about.subject, about.metadata),
             *(getattr(about, name) for name in ABOUT_FIELDS),
         )
         for row, (new, stamp) in enumerate(zip(plan.memories, stamps, strict=True))
         for about in [new.stored_about]
     ]
-    copy_rows(MemoryItem, [*columns, "context", *ABOUT_FIELDS], rows, **shared)
+    columns += ["context", "name_keys", *ABOUT_FIELDS]
+    copy_rows(MemoryItem, columns, rows, **shared)
     changes = [(pk, state, plan.reason) for pk, state in states.items()]
     changes += [
         (pk, State.SUPERSEDED, plan.replace_reason) for pk in states if pk in superseded_ids
@@ -100,6 +105,14 @@ def write_memories(
     if namespace.has_own_vectors and plan.vectors is not None:
         pairs = zip(states, map(Vector, plan.vectors), strict=True)
         copy_rows(ClientVector, ["memory", "vector"], pairs, namespace=namespace.pk)
+
+
+def add_names(names: Mapping[UUID, Sequence[str]]) -> None:
+    """Give stored memories these names beside those that they have."""
+    for memory in MemoryItem.objects.filter(pk__in=names).without_index_columns():
+        memory.metadata = added_names(memory.metadata, names[memory.pk])
+        memory.name_keys = own_name_keys(memory.text, memory.subject, memory.metadata)
+        memory.save(update_fields=["metadata", "name_keys", "updated_at"])
 
 
 def _turns_of(plan: Plan, stamps: Iterable[int], states: Mapping[UUID, State]) -> Iterator[NewTurn]:
@@ -221,8 +234,8 @@ def copy_rows(
         _register_vector_types(cursor.cursor, fields)
         with cursor.copy(statement) as copy:
             # Binary COPY converts nothing: every value has to have the column's very type, without
-            # its length ("varchar" for "varchar(8)").
-            copy.set_types([str(field.db_type(connection)).partition("(")[0] for field in fields])
+            # its length ("varchar" for "varchar(8)", "varchar[]" for "varchar(16)[]").
+            copy.set_types([LENGTH.sub("", str(field.db_type(connection))) for field in fields])
             for row in rows:
                 copy.write_row((*row, *constants.values()))
 

@@ -1,5 +1,7 @@
 """Memories with their evidence, successions and state changes."""
 
+from django.contrib.postgres.fields import ArrayField
+from django.contrib.postgres.indexes import GinIndex
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 from pgvector.django import VectorField
@@ -53,6 +55,13 @@ class MemoryItem(Passage):
         help_text=_("Its place among the turns of its source; empty if it is no turn."),
     )
     previous_turn = models.UUIDField(null=True, editable=False)
+    name_keys = ArrayField(
+        models.CharField(max_length=16),
+        default=list,
+        db_default=[],
+        editable=False,
+        help_text=_("Keys of the names of what it is about; computed."),
+    )
     recalls = models.PositiveIntegerField(_("times recalled"), default=0, editable=False)
     last_recalled_at = models.DateTimeField(_("last recalled"), null=True, editable=False)
     observations = models.ManyToManyField(Observation, through="Evidence", related_name="memories")
@@ -85,6 +94,9 @@ class MemoryItem(Passage):
                 fields=["expires_at"],
                 name="memory_expiring",
                 condition=models.Q(expires_at__isnull=False),
+            ),
+            GinIndex(
+                fields=["name_keys"], name="memory_name_keys", condition=~models.Q(name_keys=[])
             ),
         ]
         constraints = [

@@ -1,7 +1,7 @@
 """Memories by question, by time of recording, and as of a moment."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from uuid import UUID
 
@@ -13,6 +13,7 @@ from memories.search.client_vectors import search_by_client_vectors
 from memories.search.current import put_current_first
 from memories.search.filters import MemoryFilter
 from memories.search.in_world_days import days_of_campaigns
+from memories.search.named import NamedMemories, find_named
 from memories.search.neighbors import add_neighbor_scores
 from memories.search.observed import find_by_observation
 from memories.search.relevant import keep_relevant
@@ -35,8 +36,11 @@ SPARE = 10
 
 @dataclass(frozen=True)
 class RecallResult:
+    """`named`: those that the question names."""
+
     memories: Sequence[FoundMemory]
     degraded: Sequence[str] = ()
+    named: NamedMemories = field(default_factory=NamedMemories)
 
 
 def search(
@@ -58,7 +62,8 @@ def search(
     count_recalls: bool = True,
 ) -> RecallResult:
     """Return the memories of `namespace` that fit `query` best. What holds now comes before what
-    held once (`FoundMemory.formerly`), which is left out without `former`.
+    held once (`FoundMemory.formerly`), which is left out without `former`. When the question names
+    what some memories are about, those alone are found (`memories.search.named`).
 
     `where` filters the memories, and `within` narrows the rows by any query; `as_of` searches
     what was in use at that moment. `neighbours` adds that share of the scores of the memories
@@ -69,10 +74,14 @@ def search(
     `share` leaves out memories of less than this share of the best one's relevance, unless
     `neighbours` raise the scores of others.
     """
+    rows = searchable_rows(namespace, within, as_of)
+    rows = where.apply(rows) if where else rows
+    named = find_named(rows, query)
     request = SearchRequest(
         query=query,
         scopes=[namespace.pk],
         limit=_hits_to_find(limit, has_neighbours=bool(neighbours), former=former),
+        name_hits=named.passages(),
         fields=(*turns.FIELDS, "turn_order"),
         candidates=turns.CANDIDATES,
         weigh=turns.weigh_turns,
@@ -81,25 +90,39 @@ def search(
         rerank=rerank,
         least=least,
     )
-    rows = searchable_rows(namespace, within, as_of)
-    rows = where.apply(rows) if where else rows
-    hits, degraded = _find_hits(namespace, rows, request, vectors=vectors)
+    hits, degraded = _find_hits(namespace, named.narrow(rows), request, vectors=vectors)
     if neighbours:
         hits = add_neighbor_scores(namespace, hits, share=neighbours)
     # Without the former memories some places are left for others.
-    found = _describe_hits(hits[: limit if former else limit + SPARE])
+    found = named.leave_out_labels(_describe_hits(hits[: limit if former else limit + SPARE]))
     if not neighbours:
-        found = keep_relevant(found, share=share)
+        found = keep_relevant(found, share=share, named=named)
     memories = put_current_first(rows, found, limit=limit, former=former)
     # What is found by its observation alone has no relevance to compare with.
     if not least:
-        observed = find_by_observation(namespace, query, rows, found={one.id for one in memories})
-        observed = put_current_first(rows, observed, limit=len(observed), former=former)
-        memories = [*memories[: limit - len(observed)], *observed]
+        observed_rows = named.narrow(rows)
+        memories = _add_observed(
+            namespace, query, observed_rows, memories, limit=limit, former=former
+        )
     memories = _add_sources(memories) if sources else memories
     if count_recalls:
         recall_counts.count_recalls(memory.id for memory in memories)
-    return RecallResult(memories, degraded)
+    return RecallResult(memories, degraded, named)
+
+
+def _add_observed(
+    namespace: Namespace,
+    query: str,
+    rows: MemoryQuerySet,
+    memories: list[FoundMemory],
+    *,
+    limit: int,
+    former: bool,
+) -> list[FoundMemory]:
+    found = {memory.id for memory in memories}
+    observed = find_by_observation(namespace, query, rows, found=found)
+    observed = put_current_first(rows, observed, limit=len(observed), former=former)
+    return [*memories[: limit - len(observed)], *observed]
 
 
 def _hits_to_find(limit: int, *, has_neighbours: bool, former: bool) -> int:

@@ -5,7 +5,8 @@ of a question sets the scale for the others instead. The shares were chosen with
 of bench/data in view (docs/memory-model.md).
 """
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
+from uuid import UUID
 
 from memories.found_memory import FoundMemory
 
@@ -15,10 +16,14 @@ MENTIONS = 0.25
 """For a look around: loses fewer of the answers that are not found first, and shows a few more."""
 
 
-def keep_relevant(memories: Sequence[FoundMemory], *, share: float) -> list[FoundMemory]:
+def keep_relevant(
+    memories: Sequence[FoundMemory], *, share: float, named: Container[UUID] = ()
+) -> list[FoundMemory]:
     """Return those of at least `share` (0 to 1) of the best one's relevance, and what holds now
-    in the place of one of these. A memory of unknown relevance is kept."""
-    best = max((memory.relevance or 0.0 for memory in memories), default=0.0)
+    in the place of one of these. A memory of unknown relevance is kept. If the question names what
+    some are about, the best of these is meant: its text need not hold the name."""
+    of_named = [memory for memory in memories if memory.id in named]
+    best = max((memory.relevance or 0.0 for memory in of_named or memories), default=0.0)
     kept = [
         memory
         for memory in memories
