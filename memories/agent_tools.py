@@ -17,15 +17,17 @@ from memories.coding_agent.working import WorkingTask
 from memories.namespaces import require_own_namespace
 from memories.presenters import present_bucket_hit, present_query
 from memories.schemas import BucketHit
-from memories.search.filters import MemoryFilter
 from memories.states import Bucket
 from memories.tools import (
     EventTime,
+    FilteredAsk,
     Key,
     Limit,
     MemoryAsk,
+    Metadata,
     Names,
     NPCMemoryAsk,
+    Resolved,
     Scope,
     Source,
     Subject,
@@ -60,6 +62,8 @@ class EventAsk(NPCMemoryAsk):
     tags: Tags = []
     key: Key = ""
     names: Names = []
+    resolved: Resolved = None
+    metadata: Metadata = {}
 
 
 class EventAnswer(BaseModel):
@@ -73,12 +77,10 @@ class EventAnswer(BaseModel):
     importance: float | None = None
 
 
-class MemoryQueryAsk(NPCMemoryAsk):
+class MemoryQueryAsk(FilteredAsk):
     query: str = Field(min_length=1, max_length=2000, description="The question, in full.")
     intent: IntentName | None = Field(None, description="The kind of answer, if the words mislead.")
     limit: Limit = 8
-    scope: Scope = ""
-    tags: Tags = []
 
 
 class MemoryQueryAnswer(BaseModel):
@@ -221,8 +223,7 @@ def memory_ask(ask: MemoryQueryAsk, caller: Caller) -> MemoryQueryAnswer:
     Example: {"query": "When did Mira promise the ledger?"}
     """
     pipeline = ReadPipeline(require_own_namespace(caller), rerank=Rerank.FAST)
-    where = MemoryFilter(scope=ask.scope, tags=ask.tags)
-    result = pipeline.query(ask.query, limit=ask.limit, intent=ask.intent, where=where)
+    result = pipeline.query(ask.query, limit=ask.limit, intent=ask.intent, where=ask.where())
     hits = [present_bucket_hit(hit) for hit in result.memories]
     return MemoryQueryAnswer(memories=hits, **present_query(result))
 

@@ -33,21 +33,30 @@ class Identity:
         )
 
 
+LISTS = ("tags", "names")
+"""Labels of which two memories that become one have those of both."""
+
+
 def united_labels(older: Mapping[str, Any], newer: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the metadata of both with the tags of both; of equal names the newer value counts."""
+    """Return the metadata of both with the tags and the names of both; of equal names of values the
+    newer value counts."""
     labels = {**older, **newer}
-    tags = [*_tags_of(older), *_tags_of(newer)]
-    if tags:
-        labels["tags"] = list(dict.fromkeys(tags))
+    for name in LISTS:
+        if both := [*texts_under(older, name), *texts_under(newer, name)]:
+            labels[name] = list(dict.fromkeys(both))
     return labels
 
 
-def _tags_of(metadata: Mapping[str, Any]) -> list[str]:
-    tags = metadata.get("tags")
+def texts_under(metadata: Mapping[str, Any], name: str) -> list[str]:
+    """Return the texts of a list in the metadata."""
+    texts = metadata.get(name)
     # Imported metadata may hold anything under this name.
-    return [tag for tag in tags if isinstance(tag, str)] if isinstance(tags, list) else []
+    return [text for text in texts if isinstance(text, str)] if isinstance(texts, list) else []
 
 
 def would_lose_labels(older: Mapping[str, Any], newer: Mapping[str, Any]) -> bool:
     """Whether `older` has a label that is not in `newer`, which is to replace it."""
-    return bool(older.keys() - newer.keys() or set(_tags_of(older)) - set(_tags_of(newer)))
+    return bool(
+        older.keys() - newer.keys()
+        or any(set(texts_under(older, name)) - set(texts_under(newer, name)) for name in LISTS)
+    )

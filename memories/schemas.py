@@ -79,6 +79,7 @@ class LabelsIn(AgentRequest):
     supersedes: Annotated[
         list[UUID], Field(max_length=50, description="Memories in use that it replaces.")
     ] = []
+    resolved: bool | None = Field(None, description="Whether what it states is settled.")
     metadata: dict[str, Any] = Field({}, description="Any values, to filter by.")
     expires_at: datetime | None = Field(None, description="From then on it is not found.")
 
@@ -93,6 +94,7 @@ class FilterIn(AgentRequest):
     scope: str = Field("", max_length=120, description="Exactly this one.")
     tags: Annotated[list[Label], Field(max_length=20, description="All of them.")] = []
     metadata: dict[str, Any] = Field({}, description="These values, also within others.")
+    resolved: bool | None = Field(None, description="Only what is settled, or what is not.")
     after: datetime | None = Field(None, description="Happened at or after.")
     before: datetime | None = Field(None, description="Happened before.")
 

@@ -1,7 +1,7 @@
 """Tools of an agent for its own memory, named as in MemGPT. They need the scope agent:write."""
 
 from datetime import datetime
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -33,6 +33,8 @@ Names = Annotated[
     list[Annotated[str, Field(max_length=120)]],
     Field(max_length=50, description="Names and aliases of what it is about."),
 ]
+Resolved = Annotated[bool | None, Field(description="Whether it is settled.")]
+Metadata = Annotated[dict[str, Any], Field(description="Any values; these to search.")]
 EventTime = Annotated[datetime | None, Field(description="When it happened, if not now.")]
 
 
@@ -88,6 +90,8 @@ class ArchivalInsertAsk(NPCMemoryAsk):
     tags: Tags = []
     key: Key = ""
     names: Names = []
+    resolved: Resolved = None
+    metadata: Metadata = {}
 
 
 class InsertAnswer(BaseModel):
@@ -98,12 +102,24 @@ class InsertAnswer(BaseModel):
     waiting: bool = Field(description="True if a person has to approve it.")
 
 
-class ArchivalSearchAsk(NPCMemoryAsk):
+class FilteredAsk(NPCMemoryAsk):
+    """Base of the arguments of tools that read: what a memory has to fit, all of it."""
+
+    scope: Scope = ""
+    tags: Tags = []
+    subject: Subject = ""
+    source: Source = ""
+    resolved: Resolved = None
+    metadata: Metadata = {}
+
+    def where(self) -> MemoryFilter:
+        return MemoryFilter(**self.model_dump(include=set(FilteredAsk.model_fields) - {"as_"}))
+
+
+class ArchivalSearchAsk(FilteredAsk):
     query: str = Field(min_length=1, max_length=2000, description="What to look for, in words.")
     limit: Limit = 8
     as_of: datetime | None = Field(None, description="Search what was known at that moment.")
-    scope: Scope = ""
-    tags: Tags = []
 
 
 class ConversationSearchAsk(MemoryAsk):
@@ -183,9 +199,8 @@ def archival_memory_search(ask: ArchivalSearchAsk, caller: Caller) -> SearchOut:
     Example: {"query": "what does Mira owe the party"}
     """
     namespace = require_own_namespace(caller)
-    where = MemoryFilter(scope=ask.scope, tags=ask.tags)
     result = recall.search(
-        namespace, ask.query, limit=ask.limit, as_of=ask.as_of, where=where, share=MENTIONS
+        namespace, ask.query, limit=ask.limit, as_of=ask.as_of, where=ask.where(), share=MENTIONS
     )
     return present_search(result)
 

@@ -28,6 +28,7 @@ class MemoryEvent:
     tags: Sequence[str] = ()
     key: str = ""
     names: Sequence[str] = ()
+    resolved: bool | None = None
     supersedes: Sequence[UUID] = ()
     expires_at: datetime | None = None
 

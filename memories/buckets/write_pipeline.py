@@ -105,6 +105,7 @@ class ClassifiedEvent:
             tags=event.tags,
             key=event.key,
             names=event.names,
+            resolved=event.resolved,
             supersedes=event.supersedes,
             expires_at=event.expires_at,
         )

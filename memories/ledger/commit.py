@@ -16,7 +16,6 @@ from django.utils import timezone
 from memories.ledger.plan import Plan
 from memories.ledger.requested_links import add_requested_links
 from memories.ledger.rows import (
-    add_names,
     log_states,
     write_evidence,
     write_links,
@@ -102,7 +101,6 @@ def commit(namespace: Namespace, plan: Plan) -> CommitResult:
         write_memories(namespace, plan, states, superseded_ids=set(superseded_ids))
         write_evidence(plan)
         write_links(plan, in_effect=set(effective))
-        add_names({pk: about.names for pk, about in plan.confirmed_abouts.items() if about.names})
         stored_ids = [pk for pk in superseded_ids if pk not in states]
         change_state(stored_ids, to=State.SUPERSEDED, by=plan.by, reason=plan.replace_reason)
         # Those at the end of their conversation are linked already.

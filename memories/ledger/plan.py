@@ -45,6 +45,8 @@ class Particulars:
     """The caller's own name for what the memory states: a new memory replaces that with its key."""
     names: Sequence[str] = ()
     """Names and aliases of what the memory is about: a question that names it finds it."""
+    resolved: bool | None = None
+    """Whether what it states is settled: a task done, a promise kept. None: not said."""
     supersedes: Sequence[UUID] = ()
     """Memories in use that the new one replaces."""
     turn_order: int | None = None
@@ -64,14 +66,17 @@ class Particulars:
 
     @property
     def labels(self) -> dict[str, object]:
-        """The metadata as stored, with scope, tags, key and names."""
-        given = {
+        """The metadata as stored, with scope, tags, key, names and whether it is resolved."""
+        given: dict[str, object] = {
             "scope": self.scope,
             "tags": list(self.tags),
             "key": self.key,
             "names": list(self.names),
         }
-        return {**self.metadata, **{name: value for name, value in given.items() if value}}
+        labels = {name: value for name, value in given.items() if value}
+        if self.resolved is not None:
+            labels["resolved"] = self.resolved
+        return {**self.metadata, **labels}
 
     @property
     def identity(self) -> Identity:

@@ -27,7 +27,7 @@ from memories.models import (
     StateChange,
     Succession,
 )
-from memories.similarity.own_names import added_names, own_name_keys
+from memories.similarity.own_names import own_name_keys
 from memories.similarity.resolve import MemoryLink
 from memories.states import LinkKind, State
 from retrieval.embedders import get_embedder
@@ -105,14 +105,6 @@ def write_memories(
     if namespace.has_own_vectors and plan.vectors is not None:
         pairs = zip(states, map(Vector, plan.vectors), strict=True)
         copy_rows(ClientVector, ["memory", "vector"], pairs, namespace=namespace.pk)
-
-
-def add_names(names: Mapping[UUID, Sequence[str]]) -> None:
-    """Give stored memories these names beside those that they have."""
-    for memory in MemoryItem.objects.filter(pk__in=names).without_index_columns():
-        memory.metadata = added_names(memory.metadata, names[memory.pk])
-        memory.name_keys = own_name_keys(memory.text, memory.subject, memory.metadata)
-        memory.save(update_fields=["metadata", "name_keys", "updated_at"])
 
 
 def _turns_of(plan: Plan, stamps: Iterable[int], states: Mapping[UUID, State]) -> Iterator[NewTurn]:

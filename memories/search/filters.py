@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
+from django.db.models import Q
+
 from memories.querysets import MemoryQuerySet
 from memories.states import Bucket
 
@@ -15,7 +17,8 @@ COLUMNS = ("source", "subject", "speaker")
 class MemoryFilter:
     """A memory passes if everything that is given fits: one of the `buckets`, exactly this
     `source`, `subject`, `speaker` and `scope`, all of the `tags`, these values of its `metadata`
-    (nested ones too), and an event time from `after` on and before `before`."""
+    (nested ones too), `resolved` or not (what does not say so is not), and an event
+    time from `after` on and before `before`."""
 
     buckets: Sequence[Bucket] = ()
     source: str = ""
@@ -24,6 +27,7 @@ class MemoryFilter:
     scope: str = ""
     tags: Sequence[str] = ()
     metadata: Mapping[str, Any] = field(default_factory=dict)
+    resolved: bool | None = None
     after: datetime | None = None
     before: datetime | None = None
 
@@ -39,7 +43,11 @@ class MemoryFilter:
             conditions["event_at__lt"] = self.before
         if labels := self.labels:
             conditions["metadata__contains"] = labels
-        return rows.filter(**conditions)
+        rows = rows.filter(**conditions)
+        if self.resolved is None:
+            return rows
+        settled = Q(metadata__contains={"resolved": True})
+        return rows.filter(settled if self.resolved else ~settled)
 
     @property
     def labels(self) -> dict[str, Any]:

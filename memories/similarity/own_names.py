@@ -3,9 +3,10 @@ its subject, and all words of a memory that is nothing but a name with its alias
 as `redis_cache Redis in-memory cache`."""
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
+from memories.identity import texts_under
 from memories.similarity.question_type import stop_words
 from retrieval.text import WORD, name_keys, name_words
 
@@ -64,14 +65,8 @@ def proper_words(text: str) -> set[str]:
 
 def given_names(subject: str, metadata: Mapping[str, Any]) -> list[str]:
     """Return the names that a caller gave: the subject, and `names` of the metadata."""
-    names = metadata.get("names")
-    return list(dict.fromkeys(filter(None, [subject, *texts_of(names)])))
-
-
-def texts_of(names: Any) -> Iterator[str]:
-    """Yield the texts in a list that a caller gave, which may be anything."""
-    if isinstance(names, list | tuple):
-        yield from (name.strip() for name in names if isinstance(name, str) and name.strip())
+    names = [name.strip() for name in texts_under(metadata, "names")]
+    return list(dict.fromkeys(filter(None, [subject, *names])))
 
 
 def own_name_keys(text: str, subject: str, metadata: Mapping[str, Any]) -> list[str]:
@@ -80,9 +75,3 @@ def own_name_keys(text: str, subject: str, metadata: Mapping[str, Any]) -> list[
     if is_label(text):
         names = [*names, *label_names(text)]
     return name_keys(*names)
-
-
-def added_names(metadata: Mapping[str, Any], names: Collection[str]) -> dict[str, Any]:
-    """Return the metadata with more names."""
-    known = list(texts_of(metadata.get("names")))
-    return {**metadata, "names": list(dict.fromkeys([*known, *names]))}

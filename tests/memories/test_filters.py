@@ -187,3 +187,41 @@ def test_the_current_value_of_what_is_relevant_is_kept(mira: Namespace) -> None:
     remember(mira, three, "Mira Voss owns four ferries at the lower landing.")
     found = recall.search(mira, three).memories
     assert [one.formerly for one in keep_relevant(found, share=1.0)] == [False, True]
+
+
+@pytest.mark.parametrize(
+    ("resolved", "found"),
+    [(True, {"paid"}), (False, {"owes", "lent"}), (None, {"paid", "owes", "lent"})],
+)
+def test_what_is_settled_is_told_from_what_is_open(
+    mira: Namespace, resolved: bool | None, found: set[str]
+) -> None:
+    remember(mira, "Tobin owes Mira nine silver.", resolved=False)
+    remember(mira, "Anna paid Mira five silver.", resolved=True)
+    remember(mira, "Mira lent the miller a boat.")
+    texts = found_texts(mira, "Who owes Mira what?", where=MemoryFilter(resolved=resolved))
+    assert {word for word in ("paid", "owes", "lent") if word in " ".join(texts)} == found
+
+
+def test_a_matter_is_settled_by_saying_so_again(mira: Namespace) -> None:
+    text = "Tobin owes Mira nine silver."
+    remember(mira, text, resolved=False, names=["the debt"])
+    remember(mira, text, resolved=True)
+    assert mira.memories.active().get().metadata == {"resolved": True, "names": ["the debt"]}
+    assert found_texts(mira, "Who owes Mira?", where=MemoryFilter(resolved=False)) == set()
+
+
+@pytest.mark.parametrize("tool", ["archival_memory_search", "memory_ask"])
+def test_tools_filter_by_several_labels_at_once(world: World, tool: str) -> None:
+    agent = Agent(world, "mira-voss")
+    insert = "/tools/archival_memory_insert"
+    about = {"metadata": {"a": 1}, "source": "log", "subject": "Lantern", "resolved": True}
+    agent("POST", insert, {"content": "The grey ferry crosses at night.", "metadata": {"a": 2}})
+    agent("POST", insert, {"content": "A lantern crosses the market at night.", **about})
+    question = {"query": "What crosses the market at night?"}
+    for name, value in about.items():
+        answer = agent("POST", f"/tools/{tool}", {**question, name: value})
+        hits = answer.get("hits") or answer["memories"]
+        assert [hit["text"] for hit in hits] == ["A lantern crosses the market at night."], name
+    answer = agent("POST", f"/tools/{tool}", {**question, **about, "source": "another"})
+    assert [*answer.get("hits", ()), *answer.get("memories", ())] == []

@@ -138,7 +138,7 @@ def test_names_are_added_to_what_is_known_already(mira: Namespace, tobin: Namesp
     text = "He leads the guild of lamplighters."
     remember(mira, text, names=["Konstantin"])
     remember(mira, text, names=["Kostya"])
-    assert mira.memories.get().metadata["names"] == ["Konstantin", "Kostya"]
+    assert mira.memories.active().get().metadata["names"] == ["Konstantin", "Kostya"]
     others = ["The bread of Ferrymark is dark.", "Nobody crosses the river in spring."]
     remember(mira, *others)
     for name in ("Konstantin", "Kostya"):

@@ -4880,6 +4880,14 @@ export interface components {
             tags?: string[] | null;
             /** @description Your name for what it states; replaces that one. */
             key?: string | null;
+            /** @description Names and aliases of what it is about. */
+            names?: string[] | null;
+            /** @description Whether it is settled. */
+            resolved?: boolean | null;
+            /** @description Any values; these to search. */
+            metadata?: {
+                [key: string]: unknown;
+            } | null;
         };
         /**
          * ArchivalMemorySearchArguments
@@ -4888,16 +4896,26 @@ export interface components {
         ArchivalMemorySearchArguments: {
             /** @description npc:<id>: the NPC's memory. */
             as?: string | null;
+            /** @description A part of your memory, as stored. */
+            scope?: string | null;
+            /** @description Labels; all of them to search. */
+            tags?: string[] | null;
+            /** @description The one person or thing it is about. */
+            subject?: string | null;
+            /** @description Where it comes from, if known. */
+            source?: string | null;
+            /** @description Whether it is settled. */
+            resolved?: boolean | null;
+            /** @description Any values; these to search. */
+            metadata?: {
+                [key: string]: unknown;
+            } | null;
             /** @description What to look for, in words. */
             query: string;
             /** @description Maximum; 1 to 50. Default: `8`. */
             limit?: number | null;
             /** @description Search what was known at that moment. */
             as_of?: string | null;
-            /** @description A part of your memory, as stored. */
-            scope?: string | null;
-            /** @description Labels; all of them to search. */
-            tags?: string[] | null;
         };
         /**
          * Archive
@@ -8479,16 +8497,26 @@ export interface components {
         MemoryAskArguments: {
             /** @description npc:<id>: the NPC's memory. */
             as?: string | null;
+            /** @description A part of your memory, as stored. */
+            scope?: string | null;
+            /** @description Labels; all of them to search. */
+            tags?: string[] | null;
+            /** @description The one person or thing it is about. */
+            subject?: string | null;
+            /** @description Where it comes from, if known. */
+            source?: string | null;
+            /** @description Whether it is settled. */
+            resolved?: boolean | null;
+            /** @description Any values; these to search. */
+            metadata?: {
+                [key: string]: unknown;
+            } | null;
             /** @description The question, in full. */
             query: string;
             /** @description The kind of answer, if the words mislead. */
             intent?: ("profile" | "preference" | "recall" | "knowledge" | "debug" | "general") | null;
             /** @description Maximum; 1 to 50. Default: `8`. */
             limit?: number | null;
-            /** @description A part of your memory, as stored. */
-            scope?: string | null;
-            /** @description Labels; all of them to search. */
-            tags?: string[] | null;
         };
         /**
          * MemoryBucket
@@ -8507,8 +8535,12 @@ export interface components {
             tags?: string[];
             /** @description Your name for what it states: replaces that with this key. */
             key?: string;
+            /** @description Names and aliases of what it is about: keys of their own. */
+            names?: string[];
             /** @description Memories in use that it replaces. */
             supersedes?: string[];
+            /** @description Whether what it states is settled. */
+            resolved?: boolean | null;
             /** @description Any values, to filter by. */
             metadata?: {
                 [key: string]: unknown;
@@ -8571,8 +8603,12 @@ export interface components {
             tags?: string[];
             /** @description Your name for what it states: replaces that with this key. */
             key?: string;
+            /** @description Names and aliases of what it is about: keys of their own. */
+            names?: string[];
             /** @description Memories in use that it replaces. */
             supersedes?: string[];
+            /** @description Whether what it states is settled. */
+            resolved?: boolean | null;
             /** @description Any values, to filter by. */
             metadata?: {
                 [key: string]: unknown;
@@ -8640,6 +8676,14 @@ export interface components {
             tags?: string[] | null;
             /** @description Your name for what it states; replaces that one. */
             key?: string | null;
+            /** @description Names and aliases of what it is about. */
+            names?: string[] | null;
+            /** @description Whether it is settled. */
+            resolved?: boolean | null;
+            /** @description Any values; these to search. */
+            metadata?: {
+                [key: string]: unknown;
+            } | null;
         };
         /**
          * MemoryEventBatch
@@ -8688,6 +8732,8 @@ export interface components {
             metadata?: {
                 [key: string]: unknown;
             };
+            /** @description Only what is settled, or what is not. */
+            resolved?: boolean | null;
             /** @description Happened at or after. */
             after?: string | null;
             /** @description Happened before. */

@@ -301,6 +301,9 @@ class SyncTools:
         scope: str | None = None,
         tags: Sequence[str] | None = None,
         key: str | None = None,
+        names: Sequence[str] | None = None,
+        resolved: bool | None = None,
+        metadata: Mapping[str, Any] | None = None,
     ) -> ArchivalMemoryInsertAnswer:
         """Remember something for good: a fact, an event, what somebody said or did.
 
@@ -319,6 +322,12 @@ class SyncTools:
         tags: Labels; all of them to search.
 
         key: Your name for what it states; replaces that one.
+
+        names: Names and aliases of what it is about.
+
+        resolved: Whether it is settled.
+
+        metadata: Any values; these to search.
         """
         return self._ask(
             ArchivalMemoryInsertAnswer,
@@ -331,6 +340,9 @@ class SyncTools:
             scope=scope,
             tags=tags,
             key=key,
+            names=names,
+            resolved=resolved,
+            metadata=metadata,
         )
 
     def archival_memory_search(
@@ -338,34 +350,50 @@ class SyncTools:
         query: str,
         *,
         as_: str | None = None,
-        limit: int | None = None,
-        as_of: datetime | str | None = None,
         scope: str | None = None,
         tags: Sequence[str] | None = None,
+        subject: str | None = None,
+        source: str | None = None,
+        resolved: bool | None = None,
+        metadata: Mapping[str, Any] | None = None,
+        limit: int | None = None,
+        as_of: datetime | str | None = None,
     ) -> MemorySearchResult:
         """Search your long-term memory by words and meaning.
 
         as_: npc:<id>: the NPC's memory.
+
+        scope: A part of your memory, as stored.
+
+        tags: Labels; all of them to search.
+
+        subject: The one person or thing it is about.
+
+        source: Where it comes from, if known.
+
+        resolved: Whether it is settled.
+
+        metadata: Any values; these to search.
 
         query: What to look for, in words.
 
         limit: Maximum; 1 to 50. Default: `8`.
 
         as_of: Search what was known at that moment.
-
-        scope: A part of your memory, as stored.
-
-        tags: Labels; all of them to search.
         """
         return self._ask(
             MemorySearchResult,
             "archival_memory_search",
             query=query,
             as_=as_,
-            limit=limit,
-            as_of=as_of,
             scope=scope,
             tags=tags,
+            subject=subject,
+            source=source,
+            resolved=resolved,
+            metadata=metadata,
+            limit=limit,
+            as_of=as_of,
         )
 
     def conversation_search(
@@ -412,6 +440,9 @@ class SyncTools:
         scope: str | None = None,
         tags: Sequence[str] | None = None,
         key: str | None = None,
+        names: Sequence[str] | None = None,
+        resolved: bool | None = None,
+        metadata: Mapping[str, Any] | None = None,
     ) -> MemoryEventAnswer:
         """Give one event to your memory. It is sorted into a bucket, rated, and stored or merged,
         or dropped with a reason.
@@ -435,6 +466,12 @@ class SyncTools:
         tags: Labels; all of them to search.
 
         key: Your name for what it states; replaces that one.
+
+        names: Names and aliases of what it is about.
+
+        resolved: Whether it is settled.
+
+        metadata: Any values; these to search.
         """
         return self._ask(
             MemoryEventAnswer,
@@ -449,6 +486,9 @@ class SyncTools:
             scope=scope,
             tags=tags,
             key=key,
+            names=names,
+            resolved=resolved,
+            metadata=metadata,
         )
 
     def memory_ask(
@@ -456,35 +496,51 @@ class SyncTools:
         query: str,
         *,
         as_: str | None = None,
-        intent: Literal["profile", "preference", "recall", "knowledge", "debug", "general"] | None = None,
-        limit: int | None = None,
         scope: str | None = None,
         tags: Sequence[str] | None = None,
+        subject: str | None = None,
+        source: str | None = None,
+        resolved: bool | None = None,
+        metadata: Mapping[str, Any] | None = None,
+        intent: Literal["profile", "preference", "recall", "knowledge", "debug", "general"] | None = None,
+        limit: int | None = None,
     ) -> MemoryQueryAnswer:
         """Ask your memory a question. It answers from all buckets, or abstains when no memory
         answers well enough.
 
         as_: npc:<id>: the NPC's memory.
 
+        scope: A part of your memory, as stored.
+
+        tags: Labels; all of them to search.
+
+        subject: The one person or thing it is about.
+
+        source: Where it comes from, if known.
+
+        resolved: Whether it is settled.
+
+        metadata: Any values; these to search.
+
         query: The question, in full.
 
         intent: The kind of answer, if the words mislead.
 
         limit: Maximum; 1 to 50. Default: `8`.
-
-        scope: A part of your memory, as stored.
-
-        tags: Labels; all of them to search.
         """
         return self._ask(
             MemoryQueryAnswer,
             "memory_ask",
             query=query,
             as_=as_,
-            intent=intent,
-            limit=limit,
             scope=scope,
             tags=tags,
+            subject=subject,
+            source=source,
+            resolved=resolved,
+            metadata=metadata,
+            intent=intent,
+            limit=limit,
         )
 
     def memory_tell(
