@@ -134,10 +134,10 @@ def named_others(query: str, names: Mapping[UUID, Sequence[str]]) -> dict[UUID, 
     A name that is written small is found whatever the question's case."""
     proper = {pk: [each for each in own if not each[0].islower()] for pk, own in names.items()}
     small = {
-        pk: [capitalized(each) for each in own if each[0].islower()] for pk, own in names.items()
+        pk: [proper_case(each) for each in own if each[0].islower()] for pk, own in names.items()
     }
     found: dict[UUID, set[str]] = defaultdict(set)
-    for text, some in ((query, proper), (capitalized(query), small)):
+    for text, some in ((query, proper), (proper_case(query), small)):
         for mention in index_of(some).mentions(text):
             for pk in certain_keys(mention, some):
                 found[pk].update(words_of_names(mention, some[pk]))
@@ -151,8 +151,8 @@ def named_labels(query: str, texts: Mapping[UUID, str]) -> tuple[dict[UUID, set[
     places: dict[UUID, set[int]] = defaultdict(set)
     words: dict[UUID, set[str]] = defaultdict(set)
     certain = set()
-    names = {pk: [capitalized(name) for name in label_names(text)] for pk, text in texts.items()}
-    for mention in label_mentions(capitalized(query), names):
+    names = {pk: [proper_case(name) for name in label_names(text)] for pk, text in texts.items()}
+    for mention in label_mentions(proper_case(query), names):
         keys = [pk for pk in certain_keys(mention, names) if not is_only_typo(mention, texts[pk])]
         if len(keys) > MOST_SHARING:
             continue
@@ -213,7 +213,7 @@ def words_of_names(mention: NameMention, names: Iterable[str]) -> set[str]:
     return {word for word in right or near or set(spelled) if len(word) > 1}
 
 
-def capitalized(text: str) -> str:
+def proper_case(text: str) -> str:
     """Return `text` as if each word but stop words were a proper name."""
     return WORD.sub(
         lambda match: (

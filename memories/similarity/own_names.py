@@ -19,15 +19,18 @@ CAMEL_CASE = re.compile(r"\b[a-z]+(?:[A-Z][a-z]+)+\b")
 
 
 def is_label(text: str) -> bool:
-    """Whether `text` is a name with its aliases: an identifier first, or a first word that returns
-    among words that are no sentence."""
+    """Whether `text` is a name with its aliases: an identifier first, or a first word in small
+    letters that returns with capitals, among words that are no sentence."""
     words = text.split()
     if not words or len(words) > MOST_LABEL_WORDS or SENTENCE_END.search(text):
         return False
     if IDENTIFIER.fullmatch(words[0]) or CAMEL_CASE.fullmatch(words[0]):
         return True
     lower = [word.casefold().strip(",") for word in words]
-    return lower[0] in lower[1:] and stop_words().isdisjoint(lower)
+    returns = words[0].islower() and any(
+        other == words[0] != word for word, other in zip(words[1:], lower[1:], strict=True)
+    )
+    return returns and stop_words().isdisjoint(lower)
 
 
 def words_of_identifiers(text: str) -> str:

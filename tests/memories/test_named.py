@@ -67,6 +67,8 @@ def test_a_label_is_found_by_its_names_alone(
         ("redisCache Redis in-memory cache", True),
         ("typescript TypeScript TS", True),
         ("mira prefers short answers", False),
+        ("Thanks thanks", False),
+        ("haha haha great", False),
         ("Mira owes Mira's sister a boat.", False),
         ("grey_ferry sank last night.", False),
         ("", False),
