@@ -33,6 +33,7 @@ from memories.agent_schemas import (
 )
 from memories.api import own_namespace
 from memories.buckets.events import MemoryEvent, Outcome
+from memories.buckets.intents import QueryClassifier
 from memories.buckets.read_pipeline import ReadPipeline
 from memories.buckets.scoring import RRF, ScoreFusion, WeightedFusion
 from memories.buckets.write_pipeline import WritePipeline
@@ -93,6 +94,7 @@ def query_buckets(request: HttpRequest, entry: Body[QueryIn]) -> QueryOut:
         half_life_hours=entry.half_life_hours,
         abstains=entry.abstain,
         share=entry.share,
+        classifier=QueryClassifier(embeds_examples=False),
     )
     options = entry.model_dump(include={"limit", "max_tokens", "intent"})
     result = pipeline.query(entry.query, where=entry.where.filter(), **options)

@@ -8,6 +8,7 @@ from pydantic import BaseModel, Field
 
 from memories.agent_schemas import IntentName, KnownError
 from memories.buckets.events import MemoryEvent
+from memories.buckets.intents import QueryClassifier
 from memories.buckets.read_pipeline import ReadPipeline
 from memories.buckets.write_pipeline import WritePipeline
 from memories.coding_agent import EpisodicMemoryManager, SemanticMemoryManager, WorkingMemoryManager
@@ -222,7 +223,11 @@ def memory_ask(ask: MemoryQueryAsk, caller: Caller) -> MemoryQueryAnswer:
     word (archival_memory_search).
     Example: {"query": "When did Mira promise the ledger?"}
     """
-    pipeline = ReadPipeline(require_own_namespace(caller), rerank=Rerank.FAST)
+    pipeline = ReadPipeline(
+        require_own_namespace(caller),
+        rerank=Rerank.FAST,
+        classifier=QueryClassifier(embeds_examples=False),
+    )
     result = pipeline.query(ask.query, limit=ask.limit, intent=ask.intent, where=ask.where())
     hits = [present_bucket_hit(hit) for hit in result.memories]
     return MemoryQueryAnswer(memories=hits, **present_query(result))

@@ -2,6 +2,7 @@
 
 from celery import shared_task
 
+from memories.buckets.intents import embed_examples
 from memories.curation import lifecycle
 from memories.models import Namespace
 from memories.reflection import run_reflection, start_reflection
@@ -18,6 +19,12 @@ EPISODES_AT_ONCE = 200
 def expire_memories() -> int:
     """Move expired memories to the state `expired`; return their number."""
     return lifecycle.expire_due()
+
+
+@shared_task
+def embed_intent_examples() -> None:
+    """Store the vectors of the examples of intents, for which no question should wait."""
+    embed_examples()
 
 
 @shared_task

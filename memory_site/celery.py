@@ -26,6 +26,7 @@ def sweep_at_start(**_signal: object) -> None:
     an upgrade or the first import."""
     app.send_task("retrieval.tasks.sweep")
     app.send_task("knowledge.tasks.update_rules")
+    app.send_task("memories.tasks.embed_intent_examples")
 
 
 def announce_worker(**_signal: object) -> None:

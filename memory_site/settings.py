@@ -278,6 +278,10 @@ CELERY_BEAT_SCHEDULE: dict[str, dict[str, Any]] = {
     "update rules": {"task": "knowledge.tasks.update_rules", "schedule": 3_600.0},
     "mirror graph": {"task": "knowledge.tasks.mirror_graph", "schedule": 10.0},
     "expire threads": {"task": "episodes.tasks.expire_threads", "schedule": 300.0},
+    "embed intent examples": {
+        "task": "memories.tasks.embed_intent_examples",
+        "schedule": 86_400.0,
+    },
     "reflect on episodes": {"task": "memories.tasks.reflect", "schedule": 300.0},
     "delete old records": {"task": "worlds.tasks.delete_old_records", "schedule": 3_600.0},
     "purge pictures": {"task": "art.tasks.purge_pictures", "schedule": 86_400.0},

@@ -1,10 +1,12 @@
 """The intent of a question, and the buckets that can answer it."""
 
 import logging
-from collections.abc import Mapping
+import threading
+from collections.abc import Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from functools import lru_cache
+
+from cachetools import LRUCache
 
 from memories.buckets.intent_model import (
     IntentExamples,
@@ -14,11 +16,14 @@ from memories.buckets.intent_model import (
 )
 from memories.classification.cues import Cues, LabelScores, load_cues, rank_labels
 from memories.states import Bucket
-from retrieval.embedders import get_embedder
+from retrieval.embedders import CachedEmbedder, get_configured_embedder, get_embedder
+from retrieval.embedders.vector_cache import load_vectors
 from retrieval.errors import EmbedderDown
 
 logger = logging.getLogger(__name__)
 
+_models: MutableMapping[tuple[IntentExamples, str], IntentModel] = LRUCache(maxsize=4)
+_lock = threading.Lock()
 # Share of the cues beside the scores of the model.
 CUE_SHARE, CUE_SHARE_WITHOUT_VECTORS = 0.2, 0.4
 # Added to the sum of cue weights, so that one weak cue alone does not get the whole share.
@@ -60,6 +65,9 @@ class QueryClassifier:
     cues: Cues = field(default_factory=lambda: load_cues("intents"))
     buckets: Mapping[str, tuple[Bucket, ...]] = field(default_factory=lambda: BUCKETS)
     examples: IntentExamples | None = field(default_factory=load_examples)
+    embeds_examples: bool = True
+    """Whether a question waits for the vectors of the examples, which a slow model computes for two
+    minutes; else words decide until the worker has stored them (`embed_examples`)."""
 
     def classify(self, query: str) -> LabelScores:
         """Return the scores of the intents. The query is embedded, as reading needs its vector
@@ -69,9 +77,9 @@ class QueryClassifier:
             return by_cues
         embedder = get_embedder("memory")
         try:
+            model = model_for(self.examples, embedder, embeds=self.embeds_examples)
             vector = embedder.embed_query([query])[0]
-            scores = model_with_vectors(self.examples, embedder.name).scores(query, vector)
-            share = CUE_SHARE
+            scores, share = model.scores(query, vector), CUE_SHARE
         except EmbedderDown as problem:
             logger.warning("classifying an intent without vectors: %s", problem)
             scores = model_without_vectors(self.examples).scores(query)
@@ -101,7 +109,30 @@ def top_two(scores: LabelScores) -> tuple[str, str]:
     return scores.label, max(others, key=others.__getitem__)
 
 
-@lru_cache(maxsize=4)
-def model_with_vectors(examples: IntentExamples, _embedder: str) -> IntentModel:
-    # The vectors are cached in the database: only the first process computes them.
-    return IntentModel(examples, get_embedder("memory").embed_document(list(examples.texts)))
+def embed_examples() -> None:
+    """Store the vectors of the examples: of the embedder in use, and of the one of the settings,
+    which takes its place when all passages have its vectors."""
+    embedders = (get_embedder("memory"), get_configured_embedder("memory"))
+    for embedder in {one.name: one for one in embedders}.values():
+        embedder.embed_document(list(load_examples().texts))
+
+
+def has_vectors(embedder: CachedEmbedder, texts: Sequence[str]) -> bool:
+    """Whether the vectors of all `texts` are stored."""
+    return len(load_vectors(embedder.name, texts)) == len(set(texts))
+
+
+def model_for(examples: IntentExamples, embedder: CachedEmbedder, *, embeds: bool) -> IntentModel:
+    """Return the fitted model, one per process and embedder. Raise `EmbedderDown` where its vectors
+    are not stored and it is not to compute them."""
+    key = (examples, embedder.name)
+    with _lock:
+        model = _models.get(key)
+    if model is None:
+        texts = list(examples.texts)
+        if not embeds and not has_vectors(embedder, texts):
+            raise EmbedderDown("The examples of intents are not embedded yet.")
+        model = IntentModel(examples, embedder.embed_document(texts))
+        with _lock:
+            _models[key] = model
+    return model

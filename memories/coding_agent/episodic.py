@@ -21,7 +21,6 @@ from retrieval.errors import Invalid
 CACHE_SIZE, CACHE_SECONDS = 100, 300
 # Least score (0–100) of an error by spelling.
 FUZZY_FROM = 60.0
-MAX_EPISODES = 2000
 # Vector hits that a hybrid search weighs; every other episode has a cosine of 0 there.
 MIN_VECTOR_HITS = 100
 SEMANTIC_WEIGHT, FUZZY_WEIGHT, KEYWORD_WEIGHT = 0.4, 0.3, 0.3
@@ -78,7 +77,7 @@ class EpisodicMemoryManager:
 
         def search() -> list[EpisodeMatch]:
             matches = []
-            for episode in self.load_episodes():
+            for episode in self.load_similar(f"{error_type} {error_message}"):
                 score = error_score(episode, error_type, error_message, use_fuzzy) / 100
                 if score:
                     matches.append(EpisodeMatch(episode, score, {"fuzzy": score}))
@@ -88,8 +87,9 @@ class EpisodicMemoryManager:
 
     def find_by_project(self, project_id: str, limit: int = 50) -> list[TaskEpisode]:
         """Latest first."""
-        episodes = self.load_episodes()
-        return [episode for episode in episodes if episode.project_id == project_id][:limit]
+        where = {"episode": {"project_id": project_id}}
+        rows = self._store.find(bucket=Bucket.EPISODIC, kind=KIND, where=where, limit=limit)
+        return [TaskEpisode.from_record(row) for row in rows]
 
     def find_by_semantic_similarity(self, query_text: str, top_k: int = 10) -> list[EpisodeMatch]:
         """Find by embedding alone."""
@@ -148,7 +148,9 @@ class EpisodicMemoryManager:
             hits = self.search_vectors(query_text, max(MIN_VECTOR_HITS, top_k))
             cosines = {hit.record.id: hit.similarity for hit in hits}
             matches = []
-            for episode in self.load_episodes():
+            near = {hit.record.id: TaskEpisode.from_record(hit.record) for hit in hits}
+            alike = {one.id: one for one in self.load_similar(f"{error_type} {query_text}")}
+            for episode in (near | alike).values():
                 parts = {
                     "semantic": cosines.get(episode.id, 0.0),
                     "fuzzy": _spelling_score(episode, query_text, error_type),
@@ -205,8 +207,9 @@ class EpisodicMemoryManager:
                 self.similarity_cache[key] = matches
         return list(matches)
 
-    def load_episodes(self) -> list[TaskEpisode]:
-        rows = self._store.find(bucket=Bucket.EPISODIC, kind=KIND, limit=MAX_EPISODES)
+    def load_similar(self, text: str) -> list[TaskEpisode]:
+        """Return those to compare with `text` by spelling, however old they are."""
+        rows = self._store.find_like(text.strip(), bucket=Bucket.EPISODIC, kind=KIND)
         return [TaskEpisode.from_record(row) for row in rows]
 
     def search_vectors(self, query: str, limit: int) -> list[StoreHit]:

@@ -106,7 +106,8 @@ class SemanticMemoryManager:
         if not error_type.strip():
             raise Invalid("A bug pattern needs the type of its error.")
         # Patterns that wait for approval are included: none must be learned twice.
-        rows = self._store.find(bucket=Bucket.FACT, kind=BUG, with_pending=True)
+        error = f"{error_type}: {error_message}".rstrip(": ")
+        rows = self._store.find_like(error, bucket=Bucket.FACT, kind=BUG, with_pending=True)
         if bugs := similar_bugs(rows, error_type, error_message, least=SAME_FROM):
             record = self._store.get(bugs[0].id)
             if record is None:
@@ -117,7 +118,7 @@ class SemanticMemoryManager:
             payload["failed"] = add_failure(payload, failed)
             return BugPattern.from_record(self._store.update(record.id, payload=payload))
         lines = [
-            f"{error_type}: {error_message}".rstrip(": "),
+            error,
             f"Cause: {cause}" if cause else "",
             f"Solution: {solution}" if solution else "",
             f"Did not help: {failed}" if failed else "",
@@ -139,7 +140,8 @@ class SemanticMemoryManager:
         self, error_type: str, error_message: str = "", *, least: float = MATCHES_FROM
     ) -> list[BugPattern]:
         """Return the known patterns similar to this error, most similar first."""
-        rows = self._store.find(bucket=Bucket.FACT, kind=BUG)
+        error = f"{error_type}: {error_message}".rstrip(": ")
+        rows = self._store.find_like(error, bucket=Bucket.FACT, kind=BUG)
         return similar_bugs(rows, error_type, error_message, least=least)
 
     def add_code_pattern(
@@ -152,7 +154,8 @@ class SemanticMemoryManager:
     ) -> CodePattern:
         """Store the pattern, or count one more occurrence of the same name and category."""
         category = PatternCategory(category)
-        for row in self._store.find(bucket=Bucket.SEMANTIC, kind=CODE, with_pending=True):
+        rows = self._store.find_like(name, bucket=Bucket.SEMANTIC, kind=CODE, with_pending=True)
+        for row in rows:
             is_same_name = row.payload["name"].casefold() == name.casefold()
             if is_same_name and row.payload["category"] == category:
                 payload = count_occurrence(row.payload, episode)

@@ -16,8 +16,8 @@ from bench.labelled_sets import DATA, load_rows
 from memories.buckets import intent_model
 from memories.buckets.classifiers import HybridClassifier, LLMClassifier, RuleBasedClassifier
 from memories.buckets.events import DropReason, MemoryEvent, Result, count_outcomes
-from memories.buckets.intent_model import IntentExamples
-from memories.buckets.intents import BUCKETS, Intent, QueryClassifier
+from memories.buckets.intent_model import IntentExamples, load_examples
+from memories.buckets.intents import BUCKETS, Intent, QueryClassifier, has_vectors
 from memories.buckets.read_pipeline import ReadPipeline, fit_budget
 from memories.buckets.scoring import RRF, Axes, WeightedFusion, Weights, recency, score
 from memories.buckets.write_pipeline import OpenGate, SharedTokenBucket, WritePipeline
@@ -26,8 +26,10 @@ from memories.classification.cues import LabelScores, rank_labels
 from memories.models import MemoryItem, Namespace
 from memories.models.allowances import EventAllowance
 from memories.states import Bucket
-from retrieval.embedders import CachedEmbedder
+from memories.tasks import embed_intent_examples
+from retrieval.embedders import CachedEmbedder, get_embedder
 from retrieval.errors import EmbedderDown, Invalid
+from retrieval.models import CachedVector
 
 shares = st.floats(0, 1, allow_nan=False)
 axes = st.builds(Axes, shares, shares, shares)
@@ -429,3 +431,27 @@ def test_no_question_crosses_a_namespace(mira: Namespace, tobin: Namespace) -> N
         ReadPipeline(mira).query("What is the fare over the river?", intent="general").memories
         == []
     )
+
+
+@pytest.mark.django_db
+def test_a_question_does_not_wait_for_the_examples_of_intents() -> None:
+    examples = load_examples().with_examples({"recall": ["Which rope was it that broke?"]})
+    waiting = QueryClassifier(examples=examples)
+    asking = QueryClassifier(examples=examples, embeds_examples=False)
+    question = "What happened at the ferry on the night of the fire?"
+    by_words = asking.classify(question)
+    assert by_words.label == "recall"
+    assert not CachedVector.objects.exists()
+    by_vectors = waiting.classify(question)
+    assert by_vectors.weights != by_words.weights
+    assert asking.classify(question) == by_vectors
+
+
+@pytest.mark.django_db
+def test_the_worker_stores_the_vectors_of_the_examples() -> None:
+    embed_intent_examples()
+    texts = list(load_examples().texts)
+    assert CachedVector.objects.count() == len(set(texts))
+    assert has_vectors(get_embedder("memory"), texts)
+    CachedVector.objects.first().delete()  # type: ignore[union-attr]
+    assert not has_vectors(get_embedder("memory"), texts)

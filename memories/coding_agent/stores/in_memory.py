@@ -5,6 +5,7 @@ import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 from typing import Any, Unpack
 from uuid import UUID
 
@@ -19,7 +20,14 @@ from memories.code_rules.rule import (
     is_weak,
     reinforce_rule,
 )
-from memories.coding_agent.stores.protocol import MemoryRecord, MemoryStore, Payload, StoreHit
+from memories.coding_agent.stores.protocol import (
+    EVERY_RECORD,
+    MemoryRecord,
+    MemoryStore,
+    Payload,
+    StoreHit,
+    has_values,
+)
 from memories.states import Bucket
 from memories.vectors import SiteSource, Vectors, VectorSource
 from retrieval.errors import Conflict, NotFound
@@ -75,18 +83,25 @@ class InMemoryStore(MemoryStore):
         *,
         bucket: Bucket | None = None,
         kind: str = "",
+        where: Payload = MappingProxyType({}),
         limit: int = 1000,
         with_pending: bool = False,  # noqa: ARG002 - here nothing waits for approval
     ) -> list[MemoryRecord]:
         rows = reversed(list(self.read().records.values()))
-        fitting = [row for row in rows if bucket in (None, row.bucket) and kind in ("", row.kind)]
+        fitting = [
+            row
+            for row in rows
+            if bucket in (None, row.bucket)
+            and kind in ("", row.kind)
+            and has_values(row.payload, where)
+        ]
         return copy.deepcopy(sorted(fitting, key=lambda row: row.created_at, reverse=True)[:limit])
 
     def search(
         self, query: str, *, buckets: Sequence[Bucket] = (), kind: str = "", limit: int = 10
     ) -> list[StoreHit]:
         """By vectors; by spelling while the embedder is down."""
-        rows = self.find(kind=kind, limit=100_000)
+        rows = self.find(kind=kind, limit=EVERY_RECORD)
         rows = [row for row in rows if not buckets or row.bucket in buckets]
         similarities = self.similarities(query, [row.text for row in rows])
         hits = [StoreHit(row, value) for row, value in zip(rows, similarities, strict=True)]

@@ -3,15 +3,26 @@
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import fields, replace
+from functools import cache
+from types import MappingProxyType
 from typing import Any, Unpack
 from uuid import UUID
 
-from django.db import transaction
-from django.db.models import F, Max, QuerySet
+from django.contrib.postgres.search import TrigramSimilarity, TrigramWordSimilarity
+from django.db import connection, transaction
+from django.db.models import F, Max, QuerySet, TextField, Value
+from django.db.models.fields.json import KT
+from django.db.models.functions import Cast, Coalesce, Greatest
 from django.utils import timezone
 
 from memories.buckets.events import check_importance
-from memories.code_rules.rule import EMA_ALPHA, CodeRule, RuleFilters, reinforce_rule
+from memories.code_rules.rule import (
+    EMA_ALPHA,
+    CodeRule,
+    RuleFilters,
+    reinforce_rule,
+    similar_by_name,
+)
 from memories.coding_agent.stores.protocol import MemoryRecord, MemoryStore, Payload, StoreHit
 from memories.found_memory import FoundMemory
 from memories.ledger.commit import bump_revision, change_state, commit, namespace_transaction
@@ -30,6 +41,8 @@ from memories.states import Bucket, Maker, State
 from memories.vectors import SiteSource, VectorSource
 from retrieval.errors import Conflict, NotFound
 
+CANDIDATES = 500
+"""Records that are most alike by their trigrams, which the managers then compare in full."""
 RULE_FIELDS = tuple(one.name for one in fields(CodeRule) if one.name != "id")
 
 
@@ -100,13 +113,34 @@ class PostgresMemoryStore(MemoryStore):
         *,
         bucket: Bucket | None = None,
         kind: str = "",
+        where: Payload = MappingProxyType({}),
         limit: int = 1000,
         with_pending: bool = False,
     ) -> list[MemoryRecord]:
-        rows = self.known_items() if with_pending else self.active_items()
-        rows = rows.filter(payload__kind=kind) if kind else rows
+        rows = self.items_of_kind(kind, with_pending=with_pending)
+        rows = rows.filter(payload__contains=dict(where)) if where else rows
         rows = rows if bucket is None else rows.filter(bucket=bucket)
         return [record_of(item) for item in rows.order_by("-created_at", "-timestamp_ms")[:limit]]
+
+    def find_like(
+        self, text: str, *, bucket: Bucket, kind: str, with_pending: bool = False
+    ) -> list[MemoryRecord]:
+        """Compared by trigrams in the database, with the text and with all errors of an episode, of
+        which the text names the first."""
+        if not has_trigrams():
+            return super().find_like(text, bucket=bucket, kind=kind, with_pending=with_pending)
+        errors = Cast(KT("payload__episode__errors"), TextField())
+        is_like = Greatest(
+            TrigramWordSimilarity(text, "text"),
+            TrigramWordSimilarity(text, Coalesce(errors, Value(""))),
+        )
+        rows = self.items_of_kind(kind, with_pending=with_pending).filter(bucket=bucket)
+        rows = rows.annotate(is_like=is_like).order_by("-is_like", "-created_at", "-timestamp_ms")
+        return [record_of(item) for item in rows[:CANDIDATES]]
+
+    def items_of_kind(self, kind: str, *, with_pending: bool) -> MemoryQuerySet:
+        rows = self.known_items() if with_pending else self.active_items()
+        return rows.filter(payload__kind=kind) if kind else rows
 
     def search(
         self, query: str, *, buckets: Sequence[Bucket] = (), kind: str = "", limit: int = 10
@@ -166,6 +200,13 @@ class PostgresMemoryStore(MemoryStore):
             as_rule(row) for row in rows.order_by("-confidence", "pk")[: filters.get("limit", 1000)]
         ]
 
+    def find_similar_rules(self, name: str, category: str | None = None) -> list[CodeRule]:
+        if not has_trigrams():
+            return super().find_similar_rules(name, category)
+        rows = self.rules() if category is None else self.rules().filter(category=category)
+        rows = rows.annotate(is_like=TrigramSimilarity("name", name)).order_by("-is_like", "pk")
+        return similar_by_name([as_rule(row) for row in rows[:CANDIDATES]], name)
+
     def update_code_rule_confidence(
         self, rule_id: UUID, success: bool, ema_alpha: float = EMA_ALPHA
     ) -> CodeRule:
@@ -200,6 +241,14 @@ class PostgresMemoryStore(MemoryStore):
 
     def rules(self) -> "QuerySet[StoredCodeRule]":
         return StoredCodeRule.objects.filter(namespace=self.namespace)
+
+
+@cache
+def has_trigrams() -> bool:
+    """Whether the database has pg_trgm, which an installation may lack."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT EXISTS (SELECT FROM pg_extension WHERE extname = 'pg_trgm')")
+        return bool(cursor.fetchone()[0])
 
 
 def as_rule(row: StoredCodeRule) -> CodeRule:

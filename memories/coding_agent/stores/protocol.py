@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from types import MappingProxyType
 from typing import Any, Protocol, Unpack
 from uuid import UUID
 
@@ -15,6 +16,8 @@ from retrieval.models import uuid7
 from retrieval.text import require_storable_text
 
 Payload = Mapping[str, Any]
+EVERY_RECORD = 1_000_000_000
+"""The limit of a search that must not leave old records out."""
 
 
 class StoreDown(Problem):
@@ -99,10 +102,24 @@ class MemoryStore(Protocol):
         *,
         bucket: Bucket | None = None,
         kind: str = "",
+        where: Payload = MappingProxyType({}),
         limit: int = 1000,
         with_pending: bool = False,
     ) -> list[MemoryRecord]:
-        """Latest first. `with_pending` includes what waits for approval (PostgreSQL only)."""
+        """Those whose payload has the values of `where`, latest first. `with_pending` includes what
+        waits for approval (PostgreSQL only)."""
+
+    def find_like(
+        self,
+        text: str,  # noqa: ARG002 - for stores that can tell what is alike
+        *,
+        bucket: Bucket,
+        kind: str,
+        with_pending: bool = False,
+    ) -> list[MemoryRecord]:
+        """Return the candidates for a comparison with `text` by spelling, however old they are: all
+        records of the kind, or those that are most alike where the store can tell."""
+        return self.find(bucket=bucket, kind=kind, limit=EVERY_RECORD, with_pending=with_pending)
 
     def search(
         self, query: str, *, buckets: Sequence[Bucket] = (), kind: str = "", limit: int = 10
@@ -138,4 +155,14 @@ class MemoryStore(Protocol):
 
     def find_similar_rules(self, name: str, category: str | None = None) -> list[CodeRule]:
         """Return candidates for a merge: rules with similar names, most similar first."""
-        return similar_by_name(self.find_code_rules(category=category), name)
+        rules = self.find_code_rules(category=category, limit=EVERY_RECORD)
+        return similar_by_name(rules, name)
+
+
+def has_values(payload: Any, where: Any) -> bool:
+    """Whether a payload has the values of `where`, nested ones too."""
+    if not isinstance(where, Mapping):
+        return bool(payload == where)
+    return isinstance(payload, Mapping) and all(
+        name in payload and has_values(payload[name], value) for name, value in where.items()
+    )

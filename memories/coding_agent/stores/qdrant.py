@@ -7,6 +7,7 @@ import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Any, Unpack
 from uuid import NAMESPACE_URL, UUID, uuid5
 
@@ -27,6 +28,7 @@ from memories.coding_agent.stores.protocol import (
     Payload,
     StoreDown,
     StoreHit,
+    has_values,
 )
 from memories.states import Bucket
 from memories.vectors import SiteSource, Vectors, VectorSource
@@ -95,12 +97,14 @@ class EmbeddingMemoryStore(MemoryStore):
         *,
         bucket: Bucket | None = None,
         kind: str = "",
+        where: Payload = MappingProxyType({}),
         limit: int = 1000,
         with_pending: bool = False,  # noqa: ARG002 - here nothing waits for approval
     ) -> list[MemoryRecord]:
         condition = record_filter(buckets=[bucket] if bucket else [], kind=kind)
         with client_errors():
             rows = [MemoryRecord.from_dict(row) for row in self.scroll(self._memories, condition)]
+        rows = [row for row in rows if has_values(row.payload, where)]
         return sorted(rows, key=lambda row: (row.created_at, row.id), reverse=True)[:limit]
 
     def search(
