@@ -81,7 +81,7 @@ def by_neighbours(cards: Any, scene: Scene, audience: Audience, k: int) -> Cards
     slugs, nodes = [each.node.slug for each in neighbors], [each.node.pk for each in neighbors]
     npcs = NPC.objects.in_world(scene.world).visible_to(audience).filter(slug__in=slugs)
     npc_ids = dict(npcs.values_list("slug", "pk"))
-    lore = Lore.objects.in_world(scene.world).visible_to(audience).filter(nodes__in=nodes)
+    lore = readable_lore(scene, audience).filter(nodes__in=nodes)
     lore_ids = set(lore.values_list("pk", flat=True))
     # Neighbors and facts were filtered by audience, but the NPC or lore entry behind a node has an
     # audience of its own: a node alone does not make its card visible.
@@ -179,8 +179,15 @@ def present_card(
 def visible_place(scene: Scene, audience: Audience) -> Lore | None:
     if scene.place_lore_id is None:
         return None
-    place: Lore | None = Lore.objects.filter(pk=scene.place_lore_id).visible_to(audience).first()
+    place: Lore | None = readable_lore(scene, audience).filter(pk=scene.place_lore_id).first()
     return place
+
+
+def readable_lore(scene: Scene, audience: Audience) -> Any:
+    """The entries of the scene's world that `audience` may read: of drafts, the players know
+    nothing."""
+    entries = Lore.objects.in_world(scene.world).visible_to(audience)
+    return entries if audience.is_gm else entries.only_published()
 
 
 def visible_episodes(scene: Scene, audience: Audience) -> Any:

@@ -191,7 +191,7 @@ def open_contradictions(
     rows = contradictions_of(world).filter(state=Contradiction.State.OPEN)
     if audience is None or audience.is_gm:
         return rows
-    edges = GraphEdge.objects.in_world(world).visible_to(audience)
+    edges = GraphEdge.objects.in_world(world).known_to(audience)
     nodes = GraphNode.objects.in_world(world).visible_to(audience)
     return rows.filter(
         Q(second=None) | Q(second__in=edges),

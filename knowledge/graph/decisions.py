@@ -88,16 +88,21 @@ def _same_contradictions(row: Contradiction) -> list[Contradiction]:
 def keep_first(row: Contradiction, at: float | None, reason: str) -> list[AppliedEffect]:
     if row.second is None:
         return retract_second(row, at, reason)
-    return end_loser(row.second, row.first.since if at is None else at, reason)
+    day = row.first.since if at is None else at
+    return end_loser(row.second, day, reason, because_of=row.first)
 
 
 def keep_second(row: Contradiction, at: float | None, reason: str) -> list[AppliedEffect]:
     begins = row.second.since if row.second else row.ended.until if row.ended else None
-    return end_loser(row.first, begins if at is None else at, reason)
+    day = begins if at is None else at
+    return end_loser(row.first, day, reason, because_of=row.second)
 
 
-def end_loser(loser: GraphEdge, at: float | None, reason: str) -> list[AppliedEffect]:
-    """End `loser` on day `at`; retract it if it began later, for then it was never valid."""
+def end_loser(
+    loser: GraphEdge, at: float | None, reason: str, *, because_of: GraphEdge | None
+) -> list[AppliedEffect]:
+    """End `loser` on day `at`; retract it if it began later, for then it was never valid.
+    `because_of` is the fact that is kept."""
     if at is None:
         raise Invalid(
             "Give `at`, the day from which the kept fact is valid alone, or retract the other."
@@ -106,7 +111,8 @@ def end_loser(loser: GraphEdge, at: float | None, reason: str) -> list[AppliedEf
         return retract(loser, reason)
     if not _is_believed(loser) or (loser.until is not None and loser.until <= at):
         return []
-    return [AppliedEffect(DecisionEffect(fact=loser, became=end_fact(loser, at)))]
+    ended = end_fact(loser, at, because_of=because_of)
+    return [AppliedEffect(DecisionEffect(fact=loser, became=ended))]
 
 
 def retract(fact: GraphEdge, reason: str) -> list[AppliedEffect]:

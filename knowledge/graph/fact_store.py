@@ -3,6 +3,7 @@ stays as history."""
 
 from collections.abc import Sequence
 
+from django.db.models import Q
 from django.utils import timezone
 
 from knowledge.graph.ancestry import dependants
@@ -66,22 +67,65 @@ def replace_fact(old: GraphEdge, new: GraphEdge) -> None:
     now = timezone.now()
     # Before the insert: a unique constraint allows one believed row per claim.
     GraphEdge.objects.filter(pk=old.pk).update(believed_until=now)
-    new.believed_from, new.replaces = now, old
+    new.believed_from, new.replaces, new.stands_for = now, old, None
+    if new.until is None:
+        new.was_ended, new.ended_by = False, None
     new.save(force_insert=True)
     new.rests_on.set(old.rests_on.all())
     new.dependants.add(*old.dependants.all())
+    GraphEdge.objects.filter(ended_by=old).update(ended_by=new)
     transfer_reveals(old, new)
+    _move_stand_ins(old, new)
     new.visibility_changed()
     close_contradictions_of([old.pk])
 
 
-def end_fact(old: GraphEdge, day: float | None) -> GraphEdge:
+def end_fact(
+    old: GraphEdge, day: float | None, *, because_of: GraphEdge | None = None
+) -> GraphEdge:
     """Replace `old` by a row that says it was valid until `day`, and return that row. With None it
-    has no end."""
+    has no end. Whoever may not know the fact `because_of`, which ended it, goes on knowing `old`.
+    """
     new = copy_of(old)
     new.until = day
+    new.was_ended, new.ended_by = because_of is not None, because_of
     replace_fact(old, new)
+    if because_of and not new.stand_ins.update(ended_by=because_of):
+        values = {"was_ended": True, "ended_by": because_of, "stands_for": new}
+        GraphEdge.objects.filter(pk=old.pk).update(**values)
     return new
+
+
+def end_predecessors(fact: GraphEdge, day: float) -> None:
+    """End on `day` the earlier facts of the same relation from the same entity."""
+    facts = GraphEdge.objects.filter(src=fact.src_id, relation=fact.relation_id, until=None)
+    earlier = facts.filter(Q(since=None) | Q(since__lt=day)).exclude(dst=fact.dst_id)
+    for edge in earlier.believed_now().select_for_update():
+        end_fact(edge, day, because_of=fact)
+    for edge in earlier.exclude(stands_for=None).select_related("stands_for"):
+        if edge.stands_for and fact.is_known_wherever(edge):
+            GraphEdge.objects.filter(pk=edge.pk).update(stands_for=None)
+            _write_stand_in(edge.stands_for, until=day)
+
+
+def _move_stand_ins(old: GraphEdge, new: GraphEdge) -> None:
+    """Let the rows that stand for `old` stand for `new`, in its words."""
+    stand_ins = list(old.stand_ins.all())
+    GraphEdge.objects.filter(stands_for=old).update(stands_for=None)
+    for row in stand_ins if new.was_ended else ():
+        columns = [name for name in STATEMENT_FIELDS if name != "until"]
+        if all(getattr(row, name) == getattr(new, name) for name in columns):
+            GraphEdge.objects.filter(pk=row.pk).update(stands_for=new)
+        else:
+            _write_stand_in(new, until=row.until)
+
+
+def _write_stand_in(fact: GraphEdge, *, until: float | None = None) -> None:
+    row = copy_of(fact)
+    row.until, row.was_ended, row.ended_by, row.stands_for = until, True, fact.ended_by, fact
+    # It is not what is believed: that is `fact`.
+    row.believed_from = row.believed_until = timezone.now()
+    row.save(force_insert=True)
 
 
 def copy_of(fact: GraphEdge) -> GraphEdge:
@@ -99,7 +143,10 @@ def believe_again(retracted: GraphEdge) -> GraphEdge:
         return current
     new = copy_of(retracted)
     new.replaces = retracted
+    new.was_ended, new.ended_by = retracted.was_ended, retracted.ended_by
     new.save(force_insert=True)
+    if new.was_ended:
+        _write_stand_in(new)
     new.rests_on.set(retracted.rests_on.all())
     new.dependants.add(*retracted.dependants.all())
     transfer_reveals(retracted, new)
@@ -114,6 +161,7 @@ def retract_facts(facts: Sequence[GraphEdge], *, because: str) -> list[GraphEdge
     """Stop believing `facts`. Flag the facts that rest on them, and return these."""
     ids = [fact.pk for fact in facts]
     GraphEdge.objects.believed_now().filter(pk__in=ids).update(believed_until=timezone.now())
+    GraphEdge.objects.filter(stands_for__in=ids).update(stands_for=None)
     close_contradictions_of(ids)
     to_check = dependants(ids)
     for fact in to_check:

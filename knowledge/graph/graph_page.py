@@ -74,7 +74,8 @@ def best_connected(view: View, *, relation: str = "") -> Subgraph:
 def day_range(view: View) -> dict[str, Any] | None:
     """Return the first and the last world day on which a fact begins or ends; None if there are
     no two such days."""
-    edges = GraphEdge.objects.in_world(view.world).visible_to(view.audience)
-    limits = edges.aggregate(first=Min("since"), last_since=Max("since"), last_until=Max("until"))
+    limits = view.facts().aggregate(
+        first=Min("since"), last_since=Max("since"), last_until=Max("until")
+    )
     days = [day for day in limits.values() if day is not None]
     return {"first": min(days), "last": max(days)} if len(set(days)) > 1 else None

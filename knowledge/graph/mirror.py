@@ -22,6 +22,7 @@ from knowledge.graph.projection import (
     to_node_row,
 )
 from knowledge.graph.projection_models import GraphMirror, GraphOutbox
+from worlds.audiences import Visibility
 from worlds.models import World
 
 BATCH = 500
@@ -53,6 +54,13 @@ def mirror_lag() -> MirrorLag:
 def is_up_to_date(world: World) -> bool:
     """Whether Neo4j holds every committed change of `world`."""
     return GraphMirror.objects.exists() and not GraphOutbox.objects.filter(world=world).exists()
+
+
+def has_secret_ends(world: World) -> bool:
+    """Whether a fact of `world` ended another one that more people may know."""
+    rows = GraphEdge.objects.filter(world=world, stands_for__isnull=False)
+    public = {f"ended_by{end}__visibility": Visibility.PUBLIC for end in ("", "__src", "__dst")}
+    return rows.exclude(**public).exists()
 
 
 def copy_pending(neo: Neo4j) -> int:

@@ -16,7 +16,7 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from knowledge.graph.labels import fact_sentence, relation_label
-from knowledge.graph.querysets import FactQuerySet
+from knowledge.graph.querysets import EdgeQuerySet, FactQuerySet
 from retrieval.models import uuid7
 from retrieval.text import name_keys, names_in_both
 from worlds.audiences import Guarded, Visibility
@@ -178,6 +178,18 @@ class GraphNode(GraphFactBase):
         return self.name
 
 
+def audiences_of_both(
+    own: tuple[str, list[str]], other: tuple[str, list[str]]
+) -> tuple[str, list[str]]:
+    """Return the `visibility` and `known_to` of who may see a row with `own` and one with
+    `other`."""
+    if Visibility.PUBLIC in (own[0], other[0]):
+        return own if other[0] == Visibility.PUBLIC else other
+    if Visibility.GM in (own[0], other[0]):
+        return Visibility.GM, []
+    return Visibility.REVEALED, names_in_both(other[1], own[1])
+
+
 class GraphEdge(GraphFactBase):
     """What one source says about two nodes, in the form of `upsert.stored_form`. Two sources
     that say the same are two rows, so that either can be retracted."""
@@ -221,6 +233,17 @@ class GraphEdge(GraphFactBase):
     replaces = models.ForeignKey(
         "self", models.SET_NULL, null=True, blank=True, related_name="replaced_by", editable=False
     )
+    was_ended = models.BooleanField(default=False, db_default=False, editable=False)
+    """Its end follows from another fact, `ended_by`, and is known to whoever knows that one; when
+    that was deleted, to game masters alone."""
+    ended_by = models.ForeignKey(
+        "self", models.SET_NULL, null=True, blank=True, related_name="ended", editable=False
+    )
+    stands_for = models.ForeignKey(
+        "self", models.SET_NULL, null=True, blank=True, related_name="stand_ins", editable=False
+    )
+    """The row with the end, in whose place this one from before stands for whoever does not know
+    `ended_by`."""
     flag = models.CharField(
         _("needs review"),
         max_length=200,
@@ -242,26 +265,31 @@ class GraphEdge(GraphFactBase):
         _("reason for the change"), max_length=400, blank=True, default="", editable=False
     )
 
+    objects = EdgeQuerySet.as_manager()
+
     def visibility_changed(self) -> None:
         """Hide the rows that this fact replaced from everybody to whom the fact itself is
-        hidden."""
+        hidden. The row that stands for it without its end is as visible as it."""
         older = self.replaces
         while older:
             older.narrow_to(self.visibility, self.known_to)
             older = older.replaces
+        self.stand_ins.update(visibility=self.visibility, known_to=self.known_to)
 
     def narrow_to(self, visibility: str, known_to: list[str]) -> None:
         """Restrict this row to the audiences that may see both it and a row with these values."""
-        if Visibility.PUBLIC in (visibility, self.visibility):
-            other, own = (visibility, known_to), (self.visibility, self.known_to)
-            narrower = own if visibility == Visibility.PUBLIC else other
-        elif Visibility.GM in (visibility, self.visibility):
-            narrower = (Visibility.GM, [])
-        else:
-            narrower = (Visibility.REVEALED, names_in_both(known_to, self.known_to))
-        if narrower != (self.visibility, self.known_to):
+        own = self.visibility, self.known_to
+        narrower = audiences_of_both(own, (visibility, known_to))
+        if narrower != own:
             self.visibility, self.known_to = narrower
             self.save(update_fields=["visibility", "known_to"])
+
+    def is_known_wherever(self, other: "GraphEdge") -> bool:
+        """Whether everybody who may know `other` may know this fact and its ends."""
+        own = wanted = other.visibility, other.known_to
+        for row in (self, self.src, self.dst):
+            own = audiences_of_both(own, (row.visibility, row.known_to))
+        return own == wanted
 
     class Meta(GraphFactBase.Meta):
         verbose_name = _("fact")
@@ -289,6 +317,9 @@ class GraphEdge(GraphFactBase):
             models.Index(fields=["dst", "relation"], name="edge_dst"),
             models.Index(fields=["world", "source_kind", "source_ref"], name="edge_source"),
             models.Index(fields=["world"], condition=~Q(flag=""), name="edge_flagged"),
+            models.Index(
+                fields=["world"], condition=Q(stands_for__isnull=False), name="edge_standing_in"
+            ),
         ]
 
     def __str__(self) -> str:

@@ -7,7 +7,7 @@ from typing import Protocol
 from uuid import UUID
 
 from knowledge.graph.models import GraphEdge, GraphNode
-from knowledge.graph.querysets import FactQuerySet
+from knowledge.graph.querysets import EdgeQuerySet, FactQuerySet
 from knowledge.graph.schemas import GraphFact, GraphNeighborhood, GraphPath, UpsertResult
 from retrieval.errors import Invalid, Problem
 from worlds.audiences import PUBLIC, Audience
@@ -32,10 +32,10 @@ class View:
         nodes = GraphNode.objects.believed_at(self.believed_at)
         return nodes.in_world(self.world).visible_to(self.audience)
 
-    def facts(self) -> FactQuerySet:
+    def facts(self) -> EdgeQuerySet:
         """Return the facts, of any world day, between entities that the view shows."""
-        edges = GraphEdge.objects.believed_at(self.believed_at).in_world(self.world)
-        facts = edges.visible_to(self.audience).select_related("src", "dst")
+        edges = GraphEdge.objects.in_world(self.world).known_to(self.audience, self.believed_at)
+        facts = edges.select_related("src", "dst")
         return facts.filter(src__in=self.entities(), dst__in=self.entities())
 
 

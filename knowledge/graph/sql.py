@@ -4,21 +4,32 @@ import.
 For the present, `believed_at` and `at` are 'infinity': then only rows without an end pass.
 """
 
-NODE_VISIBLE = """
-    n.world_id = %(world)s
-    AND n.believed_from <= %(believed_at)s::timestamptz
-    AND (n.believed_until IS NULL OR n.believed_until > %(believed_at)s::timestamptz)
-    AND (%(gm)s OR n.visibility = 'public'
-         OR (n.visibility = 'revealed' AND n.known_to @@ %(audience)s::jsonpath))
+BELIEVED = """
+    {x}.believed_from <= %(believed_at)s::timestamptz
+    AND ({x}.believed_until IS NULL OR {x}.believed_until > %(believed_at)s::timestamptz)
 """
-EDGE_VISIBLE = """
-    e.world_id = %(world)s
-    AND e.believed_from <= %(believed_at)s::timestamptz
-    AND (e.believed_until IS NULL OR e.believed_until > %(believed_at)s::timestamptz)
+KNOWN = """
+    (%(gm)s OR {x}.visibility = 'public'
+     OR ({x}.visibility = 'revealed' AND {x}.known_to @@ %(audience)s::jsonpath))
+"""
+NODE_VISIBLE = f"""
+    n.world_id = %(world)s AND {BELIEVED.format(x="n")} AND {KNOWN.format(x="n")}
+"""
+# `EdgeQuerySet.known_to` is the same condition.
+KNOWS_END = f"""
+    (NOT e.was_ended OR EXISTS (
+        SELECT 1 FROM knowledge_graphedge ender
+        JOIN knowledge_graphnode ender_src ON ender_src.id = ender.src_id
+        JOIN knowledge_graphnode ender_dst ON ender_dst.id = ender.dst_id
+        WHERE ender.id = e.ended_by_id AND {KNOWN.format(x="ender")}
+            AND {KNOWN.format(x="ender_src")} AND {KNOWN.format(x="ender_dst")}))
+"""
+EDGE_VISIBLE = f"""
+    e.world_id = %(world)s AND {KNOWN.format(x="e")}
     AND (e.since IS NULL OR e.since <= %(at)s::float8)
     AND (e.until IS NULL OR e.until > %(at)s::float8)
-    AND (%(gm)s OR e.visibility = 'public'
-         OR (e.visibility = 'revealed' AND e.known_to @@ %(audience)s::jsonpath))
+    AND (({BELIEVED.format(x="e")} AND (%(gm)s OR {KNOWS_END}))
+         OR (NOT %(gm)s AND e.stands_for_id IS NOT NULL AND NOT {KNOWS_END}))
 """
 NODE_COLUMNS = "n.id, n.kind, n.slug, n.name, n.since, n.until"
 EDGE_COLUMNS = """

@@ -8,7 +8,7 @@ from uuid import UUID
 from asgiref.sync import async_to_sync, sync_to_async
 from django.conf import settings
 
-from knowledge.graph.mirror import is_up_to_date
+from knowledge.graph.mirror import has_secret_ends, is_up_to_date
 from knowledge.graph.neo4j_driver import NEO4J_DOWN, Neo4j, site_neo4j
 from knowledge.graph.neo4j_store import Neo4jGraph
 from knowledge.graph.postgres_store import PostgresGraph, adjacent_facts, neighbors
@@ -60,6 +60,10 @@ class MirroredGraph:
         """Return the answer, and the part that was down."""
         if not self._neo.is_backing_off and not await sync_to_async(is_up_to_date)(self.view.world):
             count_read(NEO4J, operation, "behind")
+            return await ask(self._authority), []
+        # The projection has no ends that only some may know.
+        if not self.view.audience.is_gm and await sync_to_async(has_secret_ends)(self.view.world):
+            count_read(NEO4J, operation, "secret_ends")
             return await ask(self._authority), []
         if self._neo.may_try():
             try:

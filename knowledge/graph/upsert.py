@@ -5,7 +5,6 @@ from dataclasses import dataclass, field
 from uuid import UUID
 
 from django.db import IntegrityError, connection, transaction
-from django.db.models import Q
 from django.dispatch import Signal
 from django.utils.text import slugify
 
@@ -14,7 +13,7 @@ from knowledge.graph.contradictions import record_contradictions
 from knowledge.graph.entity_linking import EntityLinker
 from knowledge.graph.fact_store import (
     FACT_FIELDS,
-    end_fact,
+    end_predecessors,
     keep_revelations,
     retract_facts,
     save_fact,
@@ -152,7 +151,7 @@ class Batch:
         )
         result = save_fact(edge)
         if fact.succeeds and fact.since is not None:
-            _end_predecessors(edge, fact.since)
+            end_predecessors(GraphEdge.objects.get(pk=result.id), fact.since)
         if result.outcome != "unchanged" and fact.rests_on:
             rows = GraphEdge.objects.filter(world=self.world, pk__in=fact.rests_on)
             basis = set(rows.values_list("pk", flat=True))
@@ -225,14 +224,6 @@ def free_slug(world: World, name: str, *, also: Collection[str] = ()) -> str:
     slugs = {*same_start.values_list("slug", flat=True), *also}
     candidates = (f"{slug}-{n}" for n in range(2, len(slugs) + 3))
     return next(each for each in (slug, *candidates) if each not in slugs)
-
-
-def _end_predecessors(fact: GraphEdge, day: float) -> None:
-    """End on `day` the earlier facts of the same relation from the same entity."""
-    same = GraphEdge.objects.believed_now().filter(src=fact.src, relation=fact.relation_id)
-    earlier = same.filter(Q(since=None) | Q(since__lt=day), until=None).exclude(dst=fact.dst)
-    for edge in earlier.select_for_update():
-        end_fact(edge, day)
 
 
 def replace_source_facts(

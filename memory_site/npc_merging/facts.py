@@ -11,7 +11,10 @@ from knowledge.graph.relations import Relations
 from knowledge.graph.upsert import stored_form
 from npcs.models import NPC, NPCMerge, fact_source_ref
 
-COPIED = ("flag", "checked_flag", "checked_by", "checked_at", "edited_by", "edited_because")
+COPIED = (
+    *("flag", "checked_flag", "checked_by", "checked_at", "edited_by", "edited_because"),
+    *("was_ended", "ended_by_id"),
+)
 """What a fact has besides what it says, and keeps."""
 
 

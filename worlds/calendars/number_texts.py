@@ -10,9 +10,9 @@ from worlds.calendars.arithmetic import is_world_day
 
 GROUPED = re.compile(r"[+-]?\d{1,3}(?:[ ,]\d{3})+(?:\.\d+)?")
 PLAIN = re.compile(r"[+-]?(?:\d+(?:[.,]\d+)?|\.\d+)(?:e[+-]?\d{1,3})?")
-DAY_NUMBER = re.compile(r"(?:(?:world )?day|день)\s+(?P<before>.+)|(?P<after>.+?)\s*일째")
+DAY_NUMBER = re.compile(r"(?:(?:world )?day|день)\s+(?P<before>\S.*)|(?P<after>.+)일째")
 CLOCK = re.compile(
-    r"[,\s]\s*(?:at |в )?(?P<hour>\d{1,3}):(?P<minute>\d{2,3})$"
+    r"(?:,|(?<!\s)\s)\s*(?:at |в )?(?P<hour>\d{1,3}):(?P<minute>\d{2,3})$"
     r"|\s(?P<ko_hour>\d{1,3})\s*시(?:\s*(?P<ko_minute>\d{1,3})\s*분)?$"
 )
 ISO = re.compile(r"(-?\d{1,9})-(\d{1,3})-(\d{1,3})")
@@ -36,7 +36,7 @@ def world_day(text: str) -> float | None:
     """Return the number in *76530*, *76,530*, *day 76,530*, *день 76 530*, *76,530일째*, else
     None. Raises `Invalid` for a number that is too large for a day."""
     if named := DAY_NUMBER.fullmatch(text):
-        text = named["before"] or named["after"]
+        text = named["before"] or named["after"].rstrip()
     if GROUPED.fullmatch(text):
         number = float(text.replace(",", "").replace(" ", ""))
     elif PLAIN.fullmatch(text):

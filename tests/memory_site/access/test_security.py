@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -69,3 +70,13 @@ def test_after_a_change_of_the_key_secrets_of_the_former_one_are_read() -> None:
         secret.decrypt(stored)
     settings.SECRET_KEY_FALLBACKS = [former]
     assert secret.decrypt(stored) == "whsec_one"
+
+
+def test_no_export_writes_a_table() -> None:
+    """A cell that begins with `=` is a formula to a spreadsheet: the first export of tables has to
+    write such cells as text."""
+    packages = ["retrieval", "worlds", "knowledge", "episodes", "npcs", "art", "memories"]
+    files = [file for each in (*packages, "memory_site") for file in (ROOT / each).rglob("*.py")]
+    writers = re.compile(r"csv\.(?:Dict)?[wW]riter|text/csv|import_export|openpyxl|xlsxwriter|tablib")
+    assert len(files) > 300
+    assert [str(file) for file in files if writers.search(file.read_text("utf-8"))] == []

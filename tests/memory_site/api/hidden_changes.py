@@ -24,6 +24,10 @@ RESCUE: dict[str, Any] = {
     "what": "They pulled Ada out of the water at the inn.",
     "when": {"in_world_at": 10.0},
 }
+SCENE = {
+    "scene_id": "pier-night", "party_id": "lanternbearers", "title": "Night at the pier",
+    "place": "Old lighthouse", "visibility": "public",
+}  # fmt: skip
 CARD = {
     "image_id": "pier-card", "scene_id": "pier-night", "style": "ink", "visibility": "public",
     "cdn_url": "https://cdn.example.org/pier.webp", "prompt_text": "A pier.",
@@ -55,14 +59,20 @@ def world_with_secrets(world: World) -> ApiClient:
     }  # fmt: skip
     for path, body in hidden.items():
         assert client.put(path, body)[0] in (200, 201), path
-    scene = {"scene_id": "pier-night", "party_id": "lanternbearers", "title": "Night at the pier"}
-    assert client.put("world/scenes", {**scene, "visibility": "public"})[0] in (200, 201)
+    assert client.put("world/scenes", SCENE)[0] in (200, 201)
+    assert client.put("world/scenes", {**SCENE, "scene_id": "pier-day"})[0] in (200, 201)
+    fact = {"src": "Ada Crane", "relation": "LOCATED_IN", "dst": "Inn", "since": 5.0}
+    write_fact(client, fact, visibility="public")
     assert client.post("world/episodes", {**RESCUE, "scene_id": "pier-night"})[0] < 300
     assert client.put("world/art", CARD)[0] < 300
     client.post("world/art/pier-card/moderation", {"moderation": "approved"})
     client.picture = upload(client, "pier", "gm", place=f"npc:{npc_id(client, 'ada')}")
     client.hidden_picture = upload(client, "plot", "gm")
     return client
+
+
+def write_fact(client: ApiClient, fact: dict[str, Any], **more: Any) -> Any:
+    return client.post("world/graph/facts", {"facts": [{"edge": {**fact, **more}}]})
 
 
 def npc_id(client: ApiClient, slug: str) -> str:
@@ -148,6 +158,26 @@ def bulk_delete(kind: str, ref: str) -> Callable[[ApiClient], Any]:
     return lambda gm: gm.post("world/bulk/delete", {"kind": kind, "ids": [ref]})
 
 
+def move_in_secret(gm: ApiClient) -> Any:
+    """She left the inn, of which nobody knows: for all that players know she is there."""
+    fact = {"src": "Ada Crane", "relation": "LOCATED_IN", "dst": "Tern", "since": 20.0}
+    return write_fact(gm, fact, succeeds=True, visibility="gm")
+
+
+def draft_place(gm: ApiClient) -> Any:
+    """The place of both scenes, with the picture of the first."""
+    place = {"title": "Old lighthouse", "body": "It is lit.", "kind": "place", "status": "draft"}
+    gm.put("world/lore", {**place, "visibility": "public"})
+    for scene in ("pier-night", "pier-day"):
+        gm.put("world/scenes", {**SCENE, "scene_id": scene})
+    return gm.get("world/scenes/pier-day")
+
+
+def add_hidden_participant(gm: ApiClient) -> Any:
+    gm.put("world/npcs", {"npc_id": "spy", "name": "Spy"})
+    return gm.post("world/episodes", {**EPISODE, "version": 3, "who": {"npcs": ["spy"]}})
+
+
 def change_prompt(gm: ApiClient) -> Any:
     status, answer = gm.put("world/art", {**CARD, "prompt_text": "A spy on a pier."})
     assert status == 200, answer
@@ -196,6 +226,22 @@ CHANGES: dict[str, Callable[[ApiClient], Any]] = {
     "a fact": lambda gm: gm.post(
         "world/graph/facts",
         {"facts": [{"edge": {"src": "Ada Crane", "relation": "ALLY_WITH", "dst": "spy"}}]},
+    ),
+    "a fact that ends an open one": move_in_secret,
+    "a fact with days of its own": lambda gm: write_fact(
+        gm, {"src": "Ada Crane", "relation": "KNOWS", "dst": "Bo Reed", "since": 1.0, "until": 99.0}
+    ),
+    "a draft of the place of a scene": draft_place,
+    "a hidden participant": add_hidden_participant,
+    "a rule for another audience": lambda gm: gm.put(
+        "world/rules",
+        {
+            "rule_id": "house/oath",
+            "title": "Rope of the oath",
+            "body": "A wet rope bears an oath.",
+            "visibility": "revealed",
+            "known_to": ["party:gilded-oath"],
+        },
     ),
     "a comment": lambda gm: gm.post("world/lore/inn/comments", {"text": "Too long."}),
     "the prompt of a card": change_prompt,

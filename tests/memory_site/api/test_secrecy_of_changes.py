@@ -32,6 +32,9 @@ QUESTIONS = [
     ("session_fetch", {"party_id": "lanternbearers"}),
     ("session_fetch", {"party_id": "lanternbearers", "query": "water"}),
     ("art_suggest", {"scene_id": "pier-night"}),
+    ("art_suggest", {"scene_id": "pier-day"}),
+    ("lore_assert", {"fact": "Ada Crane is in the Inn"}),
+    ("lore_assert", {"fact": "Ada Crane is in the Inn", "at": 30}),
     ("lore_assert", {"fact": "Ada Crane is allied with Spy"}),
 ]
 
@@ -56,6 +59,8 @@ class Reader:
         self.member.force_login(user)
         pictures = [gm.picture, gm.hidden_picture]
         self.addresses = ["me", "systems", "tools/openai.json", "events", "events?limit=1"]
+        graph = "world/graph/neighbors?entity=Ada Crane"
+        self.addresses += [graph, f"{graph}&at=30", "world/graph/path?src=Ada Crane&dst=Inn"]
         self.addresses += ["events?kind=npc", "world/pictures", "world/pictures?limit=1&q=p"]
         self.addresses += [f"world/pictures/{each}" for each in pictures]
         self.addresses += [
