@@ -17,11 +17,10 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.cache import never_cache
 
+from memory_site.sign_in import PASSWORD_BACKEND, provider_name
 from retrieval.errors import NotFound
 from worlds.invitations import accept_invitation, open_invitation
 from worlds.models import Membership
-
-PASSWORD_BACKEND = "django.contrib.auth.backends.ModelBackend"
 
 
 class AccountForm(forms.ModelForm):  # type: ignore[type-arg]  # not subscriptable at run time
@@ -57,7 +56,11 @@ def account(request: HttpRequest) -> HttpResponse:
         messages.success(request, gettext("Saved."))
         return redirect("account")
     own = Membership.objects.filter(user=request.user).select_related("world", "party")
-    context = {"form": form, "memberships": own.order_by("world__name")}
+    context = {
+        "form": form,
+        "memberships": own.order_by("world__name"),
+        "provider": provider_name(),
+    }
     return render(request, "registration/account.html", context)
 
 

@@ -4,6 +4,9 @@ user may do follows the roles of `worlds.roles`.
 
 from typing import Any
 
+from allauth.account.models import EmailAddress
+from allauth.mfa.models import Authenticator
+from allauth.socialaccount.models import SocialAccount, SocialApp, SocialToken
 from axes.models import (
     AccessAttempt,
     AccessAttemptExpiration,
@@ -31,7 +34,12 @@ from worlds.admin_forms import ExactFields, ExactForms
 from worlds.exact_forms import ExactModelForm
 from worlds.models import Membership
 
-for _model in (User, Group, AccessAttempt, AccessAttemptExpiration, AccessFailureLog, AccessLog):
+_NOT_AS_REGISTERED = (
+    *(User, Group, AccessAttempt, AccessAttemptExpiration, AccessFailureLog, AccessLog),
+    # The page of the user removes a second factor; providers are settings.
+    *(Authenticator, EmailAddress, SocialAccount, SocialApp, SocialToken),
+)
+for _model in _NOT_AS_REGISTERED:
     if admin.site.is_registered(_model):
         admin.site.unregister(_model)
 
@@ -56,7 +64,7 @@ class UserAdmin(ExactForms, DjangoUserAdmin, ModelAdmin):  # type: ignore[type-a
     list_display = ["username", "first_name", "email", "roles", "is_active", "last_login"]
     list_filter = ["is_active", "is_superuser", "memberships__role"]
     inlines = [RolesInline]
-    actions_detail = ["create_reset_link"]
+    actions_detail = ["create_reset_link", "remove_second_factor"]
     personal = (_("Personal info"), {"fields": ["first_name", "last_name", "email"]})
     operator_fieldsets = [
         (None, {"fields": ["username", "password", "is_active"]}),
@@ -113,6 +121,25 @@ class UserAdmin(ExactForms, DjangoUserAdmin, ModelAdmin):  # type: ignore[type-a
             "%(link)s"
         )
         messages.warning(request, text % {"user": user, "link": link})
+        return redirect("admin:auth_user_change", user.pk)
+
+    def has_remove_second_factor_permission(self, request: HttpRequest, object_id: Any) -> bool:
+        has_one = Authenticator.objects.filter(user=object_id).exists()
+        return has_one and self.has_create_reset_link_permission(request, object_id)
+
+    @action(
+        description=_("Remove the second factor"),
+        url_path="remove-second-factor",
+        permissions=["remove_second_factor"],
+        icon="phonelink_erase",
+    )
+    def remove_second_factor(self, request: HttpRequest, object_id: int) -> HttpResponse:
+        """For somebody who lost the phone and the recovery codes: the password is enough again."""
+        user = get_object_or_404(User, pk=object_id)
+        Authenticator.objects.filter(user=user).delete()
+        self.log_change(request, user, gettext("Removed the second factor."))
+        text = gettext("%(user)s signs in with the password alone again.")
+        messages.success(request, text % {"user": user})
         return redirect("admin:auth_user_change", user.pk)
 
 

@@ -39,6 +39,11 @@ INSTALLED_APPS = [
     "simple_history",
     "django_htmx",
     "axes",
+    "allauth",
+    "allauth.account",
+    "allauth.mfa",
+    "allauth.socialaccount",
+    "allauth.socialaccount.providers.openid_connect",
     "ninja",
     "memory_site",
     "retrieval",
@@ -70,6 +75,7 @@ MIDDLEWARE = [
     "simple_history.middleware.HistoryRequestMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
     "memory_site.middleware.PageProblems",
+    "allauth.account.middleware.AccountMiddleware",
     "axes.middleware.AxesMiddleware",
 ]
 # `worlds.browser_origins` decides which web pages on other hosts may call the API.
@@ -315,6 +321,38 @@ AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
 AXES_RESET_ON_SUCCESS = True
 AXES_VERBOSE = False
 AXES_LOCKOUT_TEMPLATE = "registration/locked.html"
+
+# --- Second factor and identity provider (django-allauth)
+# The address of an OpenID Connect provider; empty: people sign in with passwords alone.
+OIDC_SERVER_URL = env.str("OIDC_SERVER_URL", default="")
+OIDC_NAME = env.str("OIDC_NAME", default="OpenID")
+OIDC_CLIENT_ID = env.str("OIDC_CLIENT_ID", default="")
+OIDC_CLIENT_SECRET = env.str("OIDC_CLIENT_SECRET", default="")
+OIDC_CREATE_USERS = env.bool("OIDC_CREATE_USERS", default=True)
+ACCOUNT_ADAPTER = "memory_site.sign_in.AccountAdapter"
+ACCOUNT_EMAIL_VERIFICATION = "none"
+ACCOUNT_EMAIL_NOTIFICATIONS = False
+ACCOUNT_UNIQUE_EMAIL = False
+MFA_ADAPTER = "memory_site.sign_in.SecondFactorAdapter"
+MFA_SUPPORTED_TYPES = ["totp", "recovery_codes"]
+SOCIALACCOUNT_ADAPTER = "memory_site.sign_in.ProviderAdapter"
+SOCIALACCOUNT_EMAIL_VERIFICATION = "none"
+SOCIALACCOUNT_PROVIDERS: dict[str, Any] = {
+    "openid_connect": {
+        "OAUTH_PKCE_ENABLED": True,
+        "APPS": [
+            {
+                "provider_id": "oidc",
+                "name": OIDC_NAME,
+                "client_id": OIDC_CLIENT_ID,
+                "secret": OIDC_CLIENT_SECRET,
+                "settings": {"server_url": OIDC_SERVER_URL},
+            }
+        ]
+        if OIDC_SERVER_URL
+        else [],
+    }
+}
 
 # --- Clients
 # For `manage.py mcp` and the Python client.

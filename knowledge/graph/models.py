@@ -115,8 +115,6 @@ class GraphFactBase(Guarded):
         _("believed until"), null=True, blank=True, editable=False
     )
 
-    objects = FactQuerySet.as_manager()
-
     class Meta:
         abstract = True
         constraints = [
@@ -159,6 +157,7 @@ class GraphNode(GraphFactBase):
         related_name="nodes",
         verbose_name=_("lore entry"),
     )
+    objects = FactQuerySet.as_manager()
 
     class Meta(GraphFactBase.Meta):
         verbose_name = _("entity")
