@@ -24,7 +24,6 @@ WORKER_OPTIONS = (
     *("--hostname", "memory37@localhost"),
     *("--without-gossip", "--without-mingle", "--without-heartbeat"),
 )
-WEB_OPTIONS = ("--no-access-log", "--log-level", "warning", "--timeout-keep-alive", "75")
 LOOK_EVERY_SECONDS = 0.2
 STOP_SECONDS = 3.5
 """Until a process that does not end is killed: what it was doing is rows that the next one finds.
@@ -47,8 +46,8 @@ def free_port(first_choice: int) -> int:
 
 def process_commands(host: str, port: int) -> dict[str, tuple[str, ...]]:
     """Return the command of each process by its name."""
-    address = ("--host", host, "--port", str(port), "--timeout-graceful-shutdown", "3")
-    web = (PYTHON, "-m", "uvicorn", "memory_site.asgi:application", *address, *WEB_OPTIONS)
+    address = ("--host", host, "--port", str(port))
+    web = (PYTHON, "-m", "memory_site.web_server", *address)
     return {
         "web": web,
         "worker": (*CELERY, "memory_site", *WORKER_OPTIONS),

@@ -84,6 +84,8 @@ ROOT_URLCONF = "memory_site.urls"
 ASGI_APPLICATION = "memory_site.asgi.application"
 # Requests answered at once; the database pool is smaller.
 WEB_THREADS = env.int("WEB_THREADS", default=32)
+# Open connections, streams among them; beyond it a request is answered with 503.
+WEB_CONNECTIONS = env.int("WEB_CONNECTIONS", default=1000)
 # For which one bulk write may hold a thread and the locks of what it wrote.
 BULK_SECONDS = env.float("BULK_SECONDS", default=25.0)
 WSGI_APPLICATION = "memory_site.wsgi.application"

@@ -21,7 +21,11 @@ from tests.loopback.postgres import copy_test_database
 from tests.loopback.server import Loopback
 
 START_SECONDS = 240
-NAMES = {"web": "uvicorn", "worker": "memory_site worker", "beat": "memory_site.beat"}
+NAMES = {
+    "web": "memory_site.web_server",
+    "worker": "memory_site worker",
+    "beat": "memory_site.beat",
+}
 """Part of the command line of each process."""
 
 

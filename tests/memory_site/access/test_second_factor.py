@@ -1,5 +1,5 @@
-"""Whoever set up a second factor signs in with it, wherever they come from. An identity provider may
-take the place of the password."""
+"""Whoever set up a second factor signs in with it, wherever they come from. An identity provider
+may take the place of the password."""
 
 import base64
 import hmac

@@ -1,0 +1,82 @@
+"""The web server: uvicorn, with a time limit for the head of a request and a limit of connections.
+
+`python -m memory_site.web_server --host 127.0.0.1 --port 8000`
+"""
+
+import asyncio
+import os
+from argparse import ArgumentParser
+from typing import Any
+
+import uvicorn
+from django.conf import settings
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "memory_site.settings")
+
+HEAD_SECONDS = 20.0
+"""Until the head of a request must have come: after the connection was made, or after its first
+byte on one that is kept open. A client that sends a byte now and then would hold a connection."""
+KEEP_ALIVE_SECONDS = 75
+STOP_SECONDS = 3
+
+
+class TimedHeads(HttpToolsProtocol):
+    """uvicorn's protocol, which ends a connection whose next head takes too long. Bodies have a
+    time of their own (`memory_site.asgi`)."""
+
+    head_timer: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: Any) -> None:
+        super().connection_made(transport)
+        self.start_timer()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self.stop_timer()
+        super().connection_lost(exc)
+
+    def on_message_begin(self) -> None:
+        super().on_message_begin()
+        if self.head_timer is None:
+            self.start_timer()
+
+    def on_headers_complete(self) -> None:
+        self.stop_timer()
+        super().on_headers_complete()
+
+    def start_timer(self) -> None:
+        self.head_timer = asyncio.get_running_loop().call_later(HEAD_SECONDS, self.give_up)
+
+    def stop_timer(self) -> None:
+        if self.head_timer is not None:
+            self.head_timer.cancel()
+            self.head_timer = None
+
+    def give_up(self) -> None:
+        self.head_timer = None
+        self.transport.close()
+
+
+def server_options() -> dict[str, Any]:
+    """Return how the site is served. Beyond `WEB_CONNECTIONS` a request is answered with 503."""
+    return {
+        "http": TimedHeads,
+        "access_log": False,
+        "log_level": "warning",
+        "limit_concurrency": settings.WEB_CONNECTIONS,
+        "timeout_keep_alive": KEEP_ALIVE_SECONDS,
+        "timeout_graceful_shutdown": STOP_SECONDS,
+    }
+
+
+def main() -> None:
+    parser = ArgumentParser(description=__doc__)
+    parser.add_argument("--host", default="127.0.0.1")
+    parser.add_argument("--port", type=int, default=8000)
+    options = parser.parse_args()
+    address = {"host": options.host, "port": options.port}
+    uvicorn.run("memory_site.asgi:application", **address, **server_options())
+
+
+if __name__ == "__main__":
+    main()
