@@ -157,6 +157,7 @@ PROBLEMS: dict[type[Exception], Callable[[Any], Problem]] = {
     DataError: lambda _exc: Invalid(
         "A value is out of range or holds characters that cannot be stored (NUL)."
     ),
+    UnicodeEncodeError: lambda _exc: Invalid("A text holds half of a character (a surrogate)."),
     OperationalError: unavailable,
     InterfaceError: unavailable,
     PoolTimeout: lambda _exc: Unavailable(
