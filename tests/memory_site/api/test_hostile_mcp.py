@@ -142,7 +142,8 @@ def test_no_body_at_the_address_of_mcp_is_a_fault_of_the_server(site: dict[str, 
     with httpx2.Client(headers=headers, timeout=30) as client:
         for body in BODIES:
             answer = client.post(f"{site['url']}/mcp", content=body)
-            told = answer.json() if "json" in answer.headers.get("content-type", "") else {}
+            is_json = answer.content and "json" in answer.headers.get("content-type", "")
+            told = answer.json() if is_json else {}
             code = told.get("error", {}).get("code") if isinstance(told, dict) else None
             if answer.status_code >= 500 or code == types.INTERNAL_ERROR:
                 found[body[:120]] = (answer.status_code, answer.text[:200])
