@@ -73,7 +73,7 @@ def test_a_hidden_successor_ends_nothing_for_who_must_not_know(graph, at):
     assert assert_ring_is(graph, "Ada", PUBLIC, at) == "true"
     assert assert_ring_is(graph, "Bo", PUBLIC, at) == "false"
     assert assert_ring_is(graph, "Ada", GM, at) == "false"
-    near = neighbors_of_slug("ring", View(graph.world, PUBLIC))
+    near = neighbors_of_slug("ring", View(graph.world, PUBLIC)).nearest
     assert [each.node.name for each in near] == ["Ada"]
 
 
