@@ -7,18 +7,32 @@ end) makes it false. An undecided contradiction between the two, or no evidence,
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from uuid import UUID
 
 from django.db.models import Q
 from django.utils.translation import gettext as _
 
 from knowledge.fact_check.bond_facts import BondFacts, Chain
 from knowledge.fact_check.claim_dates import date_span
-from knowledge.fact_check.claims import Claim, Tense
+from knowledge.fact_check.claims import Claim
+from knowledge.fact_check.deeds import (
+    dated_facts,
+    day_of,
+    facts_in_words,
+    facts_of_others,
+    is_done_once,
+)
 from knowledge.fact_check.event_dates import days_of_event
-from knowledge.fact_check.labelled_facts import RELATES_TO, labelled_facts, says_label, with_label
+from knowledge.fact_check.labelled_facts import (
+    RELATES_TO,
+    amount_of,
+    labelled_facts,
+    with_label,
+)
 from knowledge.fact_check.lexicon import ClaimKind, Reading, bonds
+from knowledge.fact_check.name_states import facts_of_state
+from knowledge.fact_check.places import containment_path, lies_within_either, places_apart
 from knowledge.fact_check.seniority import seniority_in_fact
+from knowledge.fact_check.statement_parts import Tense
 from knowledge.fact_check.verdicts import (
     FALSE,
     OPPOSITE,
@@ -32,7 +46,6 @@ from knowledge.fact_check.verdicts import (
 )
 from knowledge.graph.contradiction_models import ConflictRule
 from knowledge.graph.contradictions import open_contradictions
-from knowledge.graph.labels import in_words
 from knowledge.graph.models import GraphEdge, GraphNode, NodeKind
 from knowledge.graph.protocol import View
 from knowledge.graph.querysets import FactQuerySet
@@ -43,8 +56,6 @@ from worlds.callers import Caller
 
 MIN_CONFIDENCE = 0.5
 """Facts below this confidence decide nothing."""
-MAX_NESTING = 12
-"""How many levels of places within places are followed."""
 
 
 @dataclass
@@ -57,17 +68,31 @@ class FactChecker:
     """Who may read the lore that dates an event; without one only facts do."""
 
     def judge(self, claim: Claim) -> Judgement:
+        if claim.state:
+            verdict = self._judge_state(claim)
+            return (
+                replace(verdict, result=OPPOSITE[verdict.result]) if claim.is_negated else verdict
+            )
         if claim.b is None and claim.kinds and claim.kinds[0].readings:
             led = self._led_by(claim)
             if led is None:
                 return no_evidence()
             claim = replace(claim, b=led)
         verdict = self._judge_dated(claim) if claim.date else self._judge_affirmative(claim)
+        if claim.is_of_any and verdict.result == FALSE:
+            return no_evidence()
         if claim.seniority and verdict.result == TRUE:
             verdict = judge_seniority(claim, verdict)
+        if claim.amount and verdict.result == TRUE:
+            verdict = judge_amount(claim, verdict)
         if claim.says_more and (claim.is_negated or verdict.result == TRUE):
             return no_evidence()
         return replace(verdict, result=OPPOSITE[verdict.result]) if claim.is_negated else verdict
+
+    def _judge_state(self, claim: Claim) -> Judgement:
+        assert claim.state
+        ever = [(fact,) for fact in facts_of_state(self.facts, claim.a, claim.state)]
+        return decide(FactEvidence(ever), claim.tense, day=self.view.at)
 
     def _judge_succession(self, a: GraphNode, b: GraphNode) -> Judgement:
         """Judge which of the two led first what both have led, by the beginnings."""
@@ -110,8 +135,10 @@ class FactChecker:
         if claim.kinds and claim.kinds[0].is_dated:
             return self._judge_event(claim.a, span)
         if claim.b is None:
+            if claim.label:
+                return self._judge_deed(claim, span)
             return self._judge_during(claim, span)
-        ever = self._facts_with_label(claim) if claim.label else self._single_facts(claim)
+        ever = facts_in_words(self.facts, claim) if claim.label else self._single_facts(claim)
         if claim.date.role == "during":
             verdict = self._judge_during(claim, span)
             if verdict.result == UNKNOWN and not verdict.is_contested:
@@ -145,6 +172,18 @@ class FactChecker:
             return Judgement(TRUE, _("The dates of the event agree."), told)
         return Judgement(FALSE, _("The event has another date."), opposing=told)
 
+    def _judge_deed(self, claim: Claim, span: DateSpan) -> Judgement:
+        """Judge when something was built, signed or the like by the facts whose labels say it."""
+        facts = dated_facts(self.facts, claim.a, claim.label)
+        days = [(fact, day) for fact in facts if (day := day_of(fact, self.view.world))]
+        told = tuple(fact for fact, _day in days)
+        agree = {day.first <= span.last and span.first <= day.last for _fact, day in days}
+        if agree == {True}:
+            return Judgement(TRUE, _("A known fact confirms it."), told)
+        if agree == {False}:
+            return Judgement(FALSE, _("The facts record another date."), opposing=told)
+        return no_evidence()
+
     def _judge_during(self, claim: Claim, span: DateSpan) -> Judgement:
         """Judge a claim of the days of `span`: true if it held on its first or last day, false if
         it is excluded on both. Facts without days do not say that it held already then."""
@@ -170,11 +209,14 @@ class FactChecker:
         if claim.kinds and claim.kinds[0].name == "preceded":
             return self._judge_succession(claim.a, claim.b)
         if claim.label:
-            evidence = FactEvidence([(fact,) for fact in self._facts_with_label(claim)])
+            against = list(facts_of_others(self.facts, claim))
+            ever = [(fact,) for fact in facts_in_words(self.facts, claim)]
+            evidence = FactEvidence(ever, against, is_permanent=is_done_once(claim.label))
             verdict = decide(evidence, claim.tense, day=self.view.at)
             # Of what is over, `sailed with` is true and no statement about the present.
             is_open = claim.tense == Tense.PRESENT and not claim.is_now
-            return no_evidence() if is_open and verdict.result == FALSE else verdict
+            is_over = is_open and not against and verdict.result == FALSE
+            return no_evidence() if is_over else verdict
         verdicts = []
         for reading, a, b in self._readings_of(claim):
             evidence = self._evidence_for(reading, a, b, claim)
@@ -211,7 +253,7 @@ class FactChecker:
             ends |= Q(src=dst, dst=src)
         ever: list[Chain] = [(fact,) for fact in self.facts.filter(ends, relation=reading.relation)]
         if not ever and reading.relation in ("LOCATED_IN", "PART_OF"):
-            path = self.containment_path(src, dst)
+            path = containment_path(self.present_facts, src, dst)
             ever = [tuple(path)] if path else []
         # Where something happened never ends.
         is_event = src.kind == NodeKind.EVENT
@@ -239,16 +281,6 @@ class FactChecker:
         by_bond = [fact.edge for fact in labelled_facts(facts) if fact.bond in names]
         return [fact for fact in facts if fact.relation_id in names] + by_bond
 
-    def _facts_with_label(self, claim: Claim) -> list[GraphEdge]:
-        """Return the facts of any day that carry the words of the claim as their label."""
-        assert claim.b
-        facts = with_label(self.facts.filter(_joins(claim.a, claim.b)))
-        return [
-            fact
-            for fact in facts
-            if in_words(fact).subject == claim.a and says_label(fact.label, claim.label)
-        ]
-
     def _judge_end(self, node: GraphNode, kind: ClaimKind) -> Judgement:
         """Judge "is dead" and "is alive" by the recorded end of the entity."""
         if kind.asserts_end is None or node.until is None:
@@ -271,43 +303,15 @@ class FactChecker:
         if opposites:
             ends = Q(src=src, dst=dst) | Q(src=dst, dst=src)
             yield from facts.filter(ends, relation__in=opposites)
+        if relation == "PART_OF":
+            yield from places_apart(self.present_facts, src, dst)
         if any(rule.form == ConflictRule.Form.SINGLE for rule in rules):
             # Another owner or whereabouts; being in a part of the place, or in what contains it,
             # excludes nothing.
             for fact in facts.filter(src=src, relation=relation).exclude(dst=dst):
                 places = {fact.dst.kind, dst.kind} == {NodeKind.LOCATION}
-                if not places or not (
-                    self.containment_path(fact.dst, dst) or self.containment_path(dst, fact.dst)
-                ):
+                if not places or not lies_within_either(self.present_facts, fact.dst, dst):
                     yield fact
-
-    def containment_path(self, src: GraphNode, dst: GraphNode) -> list[GraphEdge]:
-        """Return the facts by which `src` is, on the day of the view, somewhere within `dst`; none
-        if it is not. Breadth-first search."""
-        if dst.kind not in (NodeKind.LOCATION, NodeKind.FACTION, NodeKind.QUEST):
-            return []
-        steps = Q(relation="PART_OF", dst_kind=dst.kind)
-        if dst.kind == NodeKind.LOCATION:
-            # Where a group is says nothing about where its members are: parts of places only.
-            steps = (steps & Q(src_kind=NodeKind.LOCATION)) | Q(src=src, relation="LOCATED_IN")
-        reached_by: dict[UUID, GraphEdge] = {}
-        frontier = {src.pk}
-        for _level in range(MAX_NESTING):
-            seen = {src.pk, *reached_by}
-            facts = self.present_facts.filter(steps, src__in=frontier).exclude(dst__in=seen)
-            new = {fact.dst_id: fact for fact in facts}
-            reached_by |= new
-            frontier = set(new)
-            if dst.pk in new or not new:
-                break
-        path: list[GraphEdge] = []
-        node = dst.pk
-        while node != src.pk:
-            if node not in reached_by:
-                return []
-            path.insert(0, reached_by[node])
-            node = reached_by[node].src_id
-        return path
 
     def _rivals_of(self, ever: list[Chain], against: list[GraphEdge]) -> list[GraphEdge]:
         """Return the other sides of the open contradictions about the facts that hold."""
@@ -343,6 +347,16 @@ def judge_seniority(claim: Claim, verdict: Judgement) -> Judgement:
     if said == {claim.seniority}:
         return verdict
     if len(said) == 1:
+        return Judgement(FALSE, _("A known fact rules it out."), opposing=verdict.supporting)
+    return no_evidence()
+
+
+def judge_amount(claim: Claim, verdict: Judgement) -> Judgement:
+    """Judge how much is owed by the sums in the labels."""
+    sums = {amount_of(fact.label) for fact in verdict.supporting} - {None}
+    if sums == {claim.amount}:
+        return verdict
+    if len(sums) == 1:
         return Judgement(FALSE, _("A known fact rules it out."), opposing=verdict.supporting)
     return no_evidence()
 

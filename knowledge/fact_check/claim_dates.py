@@ -3,7 +3,7 @@
 import re
 from dataclasses import replace
 
-from knowledge.fact_check.claims import ClaimDate
+from knowledge.fact_check.statement_parts import ClaimDate
 from retrieval.errors import Problem
 from retrieval.text import WORD, fold_name, is_cyrillic, word_stem
 from worlds.calendars.arithmetic import Calendar

@@ -6,13 +6,13 @@ reason.
 
 import re
 from dataclasses import dataclass, replace
-from enum import StrEnum
 
 from django.utils.translation import gettext as _
 
 from knowledge.fact_check.event_claims import named_event
 from knowledge.fact_check.lexicon import ClaimKind, Lexicon, claim_kinds, language_of, lexicon
 from knowledge.fact_check.name_slots import described_mentions, joined_mentions, with_slots
+from knowledge.fact_check.name_states import NameState, read_state
 from knowledge.fact_check.role_parser import (
     Aspect,
     aspect_of,
@@ -22,33 +22,25 @@ from knowledge.fact_check.role_parser import (
     read_succession,
 )
 from knowledge.fact_check.seniority import SIBLINGS, Seniority, said_seniority
+from knowledge.fact_check.statement_parts import (
+    SPACES,
+    ClaimDate,
+    Tense,
+    strip_amount,
+    strip_date,
+    strip_negation,
+    strip_tense,
+    without,
+    without_titles,
+)
 from knowledge.graph.entity_linking import EntityLinker
 from knowledge.graph.models import GraphNode, NodeKind
 from retrieval.text import NameMention, fold_name, name_words
 
 MAX_NAMES = 10
+MAX_CLAUSES = 3
 PRESENT = re.compile(r"\b(?:is|are|has|have|still|все еще|до сих пор|여전히|아직)\b")
-SPACES = re.compile(r"\s+")
-
-
-class Tense(StrEnum):
-    """Of which time a claim speaks: of then (`was`), of then and no more (`used to be`), of the
-    end (`no longer is`), of all times (`never was`)."""
-
-    PRESENT = "present"
-    PAST = "past"
-    FORMERLY = "formerly"
-    NO_LONGER = "no_longer"
-    NEVER = "never"
-
-
-@dataclass(frozen=True)
-class ClaimDate:
-    """A date as the sentence has it, and what it is the date of: `since`, `until`, `during`."""
-
-    role: str
-    text: str
-    language: str
+SLOT = re.compile(r"(?<!\S)M\d\S*")
 
 
 @dataclass(frozen=True)
@@ -69,6 +61,14 @@ class Claim:
     """Whether its words say that it holds at present: `sailed with` does not, `is mate of` does."""
     says_more: bool = False
     """Where in a place, too: if the claim is true, the statement may not be."""
+    is_passive: bool = False
+    """Whether `b` may be the one who does what `label` says."""
+    state: NameState | None = None
+    """What is said of `a` alone."""
+    is_of_any: bool = False
+    """Whether one of the two is not a certain one: that there is another one refutes nothing."""
+    amount: int | None = None
+    """How much is owed, if it is said."""
     seniority: Seniority | None = None
     """Which of two siblings `a` is, if it is said."""
 
@@ -96,7 +96,13 @@ def parse_claim(sentence: str, linker: EntityLinker) -> Claim | UnparsedClaim:
 
 def parse_claims(sentence: str, linker: EntityLinker) -> list[Claim] | UnparsedClaim:
     """Return the claims of a sentence: one, or one for each name of `the son of Ada and Ben`."""
-    mentions = joined_mentions(sentence, linker)[:MAX_NAMES]
+    return parse_mentions(sentence, joined_mentions(sentence, linker)[:MAX_NAMES], linker)
+
+
+def parse_mentions(
+    sentence: str, mentions: list[NameMention], linker: EntityLinker
+) -> list[Claim] | UnparsedClaim:
+    """Return the claims of a sentence that has these names."""
     language = lexicon(language_of(sentence))
     if unclear := next((mention for mention in mentions if mention.ambiguous), None):
         if claim := _match_event(sentence, linker, language):
@@ -116,21 +122,59 @@ def parse_claims(sentence: str, linker: EntityLinker) -> list[Claim] | UnparsedC
     claims = [_match_patterns(part, nodes, language) for part in _split_names(text, language)]
     if claims and all(claims):
         return [claim for claim in claims if claim]
-    if claim := _match_described(sentence, mentions, linker, language):
-        return [claim]
     claim = (
-        _match_event(sentence, linker, language)
+        _match_described(sentence, mentions, linker, language)
+        or _match_event(sentence, linker, language)
         or _match_succession(text, nodes, language)
         or _match_headship(sentence, mentions, linker, language)
-        or _match_label(text, nodes, language)
+        or _match_state(text, nodes, language)
     )
-    return [claim] if claim else not_understood()
+    parts = [claim] if claim else _match_clauses(text, nodes, language)
+    claim = None if parts else _match_label(text, nodes, language)
+    return parts or ([claim] if claim else not_understood())
+
+
+def _match_clauses(text: str, nodes: list[GraphNode], language: Lexicon) -> list[Claim]:
+    """Read `M0 leads M1 and lives in M2` as two claims, or none if a part is not understood."""
+    parts = [part for part in language.clauses.split(text) if part]
+    if not 1 < len(parts) <= MAX_CLAUSES:
+        return []
+    subject = SLOT.search(parts[0])
+    claims = []
+    for n, part in enumerate(parts):
+        told = part if n == 0 or SLOT.match(part) or not subject else f"{subject[0]} {part}"
+        told = language.pronouns.sub(subject[0], told, count=1) if subject and n else told
+        claim = _match_patterns(told, nodes, language) or _match_state(told, nodes, language)
+        if claim is None:
+            return []
+        claims.append(claim)
+    return claims
+
+
+def _match_state(text: str, nodes: list[GraphNode], language: Lexicon) -> Claim | None:
+    """Read what is said of one name alone: `M0 was admiral`, `M0 has no brother`."""
+    slots = SLOT.findall(text)
+    if len(slots) != 1:
+        return None
+    node = nodes[int(slots[0][1])]
+    text = SLOT.sub(lambda slot: "M0" + slot[0][2:], text)
+    text, tense = strip_tense(text, language)
+    text, date = strip_date(text, language)
+    text, is_negated = strip_negation(text, language)
+    state = None if date else read_state(text, node, language.language)
+    if state is None:
+        return None
+    if tense in (Tense.NEVER, Tense.NO_LONGER):
+        is_negated = False
+    elif tense == Tense.PRESENT and language.past.search(text):
+        tense = Tense.PAST
+    return Claim(node, None, is_negated=is_negated != state.is_denied, tense=tense, state=state)
 
 
 def _match_event(sentence: str, linker: EntityLinker, language: Lexicon) -> Claim | None:
     """Read `the pit collapsed in 533` as of the event with this name."""
     text = " ".join(word.norm for word in name_words(sentence))
-    rest, date = _strip_date(text, language)
+    rest, date = strip_date(text, language)
     event = named_event(rest, linker) if date else None
     if event is None or date is None:
         return None
@@ -152,9 +196,9 @@ def _match_headship(
     mentions = [m for m in mentions if not is_headship(fold_name(m.text), language.language)]
     nodes = [linker.node_of(mention) for mention in mentions]
     text = with_slots(sentence, mentions, nodes)
-    text, tense = _strip_tense(text, language)
-    text, date = _strip_date(text, language)
-    text, is_negated = _strip_negation(language.titles.sub("", text), language)
+    text, tense = strip_tense(text, language)
+    text, date = strip_date(text, language)
+    text, is_negated = strip_negation(language.titles.sub("", text), language)
     found = read_headship(text, language.language) if len(nodes) == 1 else None
     if found is None or nodes[0].kind != NodeKind.CHARACTER:
         return None
@@ -196,21 +240,24 @@ def _split_names(text: str, language: Lexicon) -> list[str]:
 def _match_patterns(text: str, nodes: list[GraphNode], language: Lexicon) -> Claim | None:
     """Read a sentence without its titles; if it says nothing then, with those that are offices:
     `admiral` in `M0 is admiral M1` where M1 is a fleet."""
-    plain, official = language.titles.sub("", text), _without_titles(text, nodes, language)
+    plain, official = language.titles.sub("", text), without_titles(text, nodes, language)
     claim = _match_untitled(plain, nodes, language)
     return claim or (_match_untitled(official, nodes, language) if official != plain else None)
 
 
 def _match_untitled(text: str, nodes: list[GraphNode], language: Lexicon) -> Claim | None:
-    text, tense = _strip_tense(text, language)
-    text, date = _strip_date(text, language)
-    text, is_negated = _strip_negation(text, language)
+    text, tense = strip_tense(text, language)
+    text, date = strip_date(text, language)
+    text, is_negated = strip_negation(text, language)
     if tense in (Tense.NEVER, Tense.NO_LONGER):
         is_negated = False
     elif tense == Tense.PRESENT and language.past.search(text):
         tense = Tense.PAST
     text = without(text, language.ignorable)
+    text, amount = strip_amount(text, language)
     claim = _match_kinds(text, nodes, language)
+    if amount and (claim is None or claim.kinds[0].name not in ("owes", "creditor")):
+        return None
     if claim and date and date.role == "during":
         tense, date = _time_of(aspect_of(text, claim.kinds[0].name, language.language), tense, date)
     if claim is None and (reading := read_roles(text, nodes, language.language)):
@@ -222,7 +269,9 @@ def _match_untitled(text: str, nodes: list[GraphNode], language: Lexicon) -> Cla
         return None
     is_of_siblings = any(kind.name in SIBLINGS for kind in claim.kinds)
     seniority = said_seniority(text) if is_of_siblings else None
-    return replace(claim, is_negated=is_negated, tense=tense, date=date, seniority=seniority)
+    return replace(
+        claim, is_negated=is_negated, tense=tense, date=date, seniority=seniority, amount=amount
+    )
 
 
 def _time_of(
@@ -254,71 +303,30 @@ def _match_kinds(text: str, nodes: list[GraphNode], language: Lexicon) -> Claim 
 
 
 def _match_label(text: str, nodes: list[GraphNode], language: Lexicon) -> Claim | None:
-    """Read `Heron Abbey is two hours on foot from Saltgate`: the words between two names may be the
-    label of a fact."""
+    """Read `Heron Abbey is two hours on foot from Saltgate`: the words beside two names may be the
+    label of a fact. Of one name only with a date: `M0 was built in 544`."""
     is_now = bool(PRESENT.search(text))
-    text, tense = _strip_tense(text, language)
-    text, date = _strip_date(text, language)
-    text, is_negated = _strip_negation(_without_titles(text, nodes, language), language)
+    text, tense = strip_tense(text, language)
+    text, date = strip_date(text, language)
+    text, is_negated = strip_negation(without_titles(text, nodes, language), language)
     is_negated = is_negated and tense not in (Tense.NEVER, Tense.NO_LONGER)
-    label = re.fullmatch(r"M0\S* (?:is |was |are |were )?([^M]+?) M1\S*", text)
-    if label is None or len(nodes) != 2:
+    slots = [int(slot[1]) for slot in _subject_first(SLOT.findall(text), language)]
+    label = SPACES.sub(" ", SLOT.sub(" ", text)).strip()
+    if len(slots) != len(set(slots)) or len(slots) != (1 if date and len(nodes) == 1 else 2):
         return None
+    between = re.fullmatch(r"M\d\S* (?:is |was |are |were )?([^M]+?) M\d\S*", text)
     return Claim(
-        nodes[0],
-        nodes[1],
-        label=label[1],
+        nodes[slots[0]],
+        nodes[slots[1]] if len(slots) == 2 else None,
+        label=between[1] if between else label,
         is_negated=is_negated,
         tense=tense,
         date=date,
         is_now=is_now,
+        is_passive=bool(language.passive.search(text)),
     )
 
 
-def _strip_tense(text: str, language: Lexicon) -> tuple[str, Tense]:
-    for name, patterns in language.tenses:
-        for pattern in patterns:
-            stripped, count = pattern.subn(" ", text)
-            if count:
-                return SPACES.sub(" ", stripped).strip(), Tense(name)
-    return text, Tense.PRESENT
-
-
-def _strip_date(text: str, language: Lexicon) -> tuple[str, ClaimDate | None]:
-    for role, pattern in language.dates:
-        if match := pattern.search(text):
-            rest = f"{text[: match.start()]} {text[match.end() :]}"
-            date = ClaimDate(role, match[1], language.language)
-            return SPACES.sub(" ", rest).strip(), date
-    return text, None
-
-
-def _without_titles(text: str, nodes: list[GraphNode], language: Lexicon) -> str:
-    """Return the text without titles before the names of people: `адмирал флота` is an office."""
-
-    def title(match: re.Match[str]) -> str:
-        number = int(text[match.end() + 1])
-        return "" if nodes[number].kind == NodeKind.CHARACTER else match[0]
-
-    return language.titles.sub(title, text)
-
-
-def _strip_negation(text: str, language: Lexicon) -> tuple[str, bool]:
-    """Return the statement without question form, fillers and negation, and whether it was
-    negated."""
-    text = without(text, language.fillers)
-    for pattern, replacement in language.rewrites:
-        text = pattern.sub(replacement, text)
-    negations = 0
-    for pattern, replacement in language.antonyms:
-        text, count = pattern.subn(replacement, text)
-        negations += count
-    for pattern in language.negations:
-        # Korean negates with "-지 않다": its "지" joins the verb to the negation and stays.
-        text, count = pattern.subn(lambda m: "지" if m.group().startswith("지") else "", text)
-        negations += count
-    return SPACES.sub(" ", text).strip(), negations % 2 == 1
-
-
-def without(text: str, phrases: re.Pattern[str] | None) -> str:
-    return SPACES.sub(" ", phrases.sub("", text)).strip() if phrases else text
+def _subject_first(slots: list[str], language: Lexicon) -> list[str]:
+    """Return the slots with that of the subject first, where endings tell which one it is."""
+    return sorted(slots, key=lambda slot: not language.subject.fullmatch(slot))

@@ -70,3 +70,9 @@ def exclusive_groups(stem: str) -> frozenset[int]:
     """Return the groups of which a thing has only one word, and `stem` is one."""
     groups = _concepts().groups
     return frozenset(number for name in concepts_of(stem) for number in groups.get(name, ()))
+
+
+@cache
+def deeds_done_once(stem: str) -> frozenset[str]:
+    """Return the concepts of a stem that only one can have done to a thing: to build it."""
+    return concepts_of(stem) & frozenset(load_yaml("concepts")["done_once"])

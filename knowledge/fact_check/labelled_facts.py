@@ -19,10 +19,16 @@ SENTENCES = {
 }
 """The sentences that a label is read in, as the patterns see them."""
 ARTICLES = re.compile(r"\b(?:the|an?) ")
+FORMER = re.compile(
+    r"\b(?:former|formerly|erstwhile|ex|retired|бывш\w+|прежн\w+)\b ?|(?:^|(?<= ))전(?:직)? "
+)
+"""Words of a label by which what it says is over."""
 AUXILIARIES = re.compile(
     r"\b(?:is|are|was|were|has|have|had|been|its|his|her|their|это|был|была|было|были)\b"
 )
 DEBT = re.compile(r"(?<=\bowes )(?:\d+ )+\w+(?= to\b)|(?<=\bдолжен |\bдолжна )(?:\d+ )+\w+")
+AMOUNT = re.compile(r"(\d+(?:[ ,.]\d{3})*) ?([십백천만])?")
+KOREAN_MULTIPLES = {"십": 10, "백": 100, "천": 1000, "만": 10_000}
 MONEY = {"en": "money", "ru": "деньги", "ko": "돈"}
 JOINT = re.compile(r",? (?:and|и|그리고) (?:(?:is|are|was|were) )?|, |; ")
 
@@ -71,10 +77,23 @@ def _add_meanings(found: dict[tuple[str, bool], LabelMeaning], label: str) -> No
             break
 
 
+def amount_of(text: str) -> int | None:
+    """Return the sum in a statement or label: 4000 of `4,000 crowns` and of `4천 크라운`."""
+    match = AMOUNT.search(text)
+    if match is None:
+        return None
+    return int(re.sub(r"\D", "", match[1])) * KOREAN_MULTIPLES.get(match[2] or "", 1)
+
+
 def _plain_words(label: str) -> str:
     """Return the words that the patterns know: without articles, and with a debt's sum as money."""
-    words = ARTICLES.sub("", fold_name(label))
+    words = FORMER.sub("", ARTICLES.sub("", fold_name(label))).strip()
     return DEBT.sub(MONEY[language_of(label)], words)
+
+
+def is_over(label: str) -> bool:
+    """Whether a label says by itself that it is over: `former pupil of`."""
+    return bool(label) and bool(FORMER.search(label.casefold()))
 
 
 def says_label(label: str, words: str) -> bool:

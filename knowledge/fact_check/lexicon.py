@@ -94,6 +94,12 @@ class Lexicon:
     tenses: tuple[tuple[str, tuple[re.Pattern[str], ...]], ...]
     dates: tuple[tuple[str, re.Pattern[str]], ...]  # (role of the date, pattern)
     past: re.Pattern[str]
+    passive: re.Pattern[str]
+    subject: re.Pattern[str]
+    clauses: re.Pattern[str]
+    pronouns: re.Pattern[str]
+    amount: re.Pattern[str]
+    money: str
 
     def patterns_for(self, text: str) -> Iterator[tuple[str, re.Pattern[str]]]:
         """Yield the patterns that can match `text`, by the relation words that it has."""
@@ -155,6 +161,12 @@ def lexicon(language: str) -> Lexicon:
             (role, re.compile(text)) for role in DATE_ROLES for text in data["dates"][role]
         ),
         past=re.compile(data["past"]),
+        passive=re.compile(data["passive"]),
+        subject=re.compile(data["subject"]),
+        clauses=re.compile(data["clauses"]),
+        pronouns=re.compile(data["pronouns"]),
+        amount=re.compile(data["amount"]),
+        money=data["money"],
     )
 
 

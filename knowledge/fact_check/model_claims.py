@@ -12,8 +12,9 @@ from typing import Any, Literal
 from django.core.cache import cache
 from pydantic import BaseModel, ConfigDict, Field
 
-from knowledge.fact_check.claims import Claim, Tense
+from knowledge.fact_check.claims import Claim
 from knowledge.fact_check.lexicon import claim_kinds
+from knowledge.fact_check.statement_parts import Tense
 from knowledge.graph.entity_linking import EntityLinker
 from retrieval.errors import LanguageModelDown
 from retrieval.llm import AllowanceSpent, PurposeModel, in_tags

@@ -1,7 +1,7 @@
 """Replace the names of a sentence by slots that keep the inflection: `M0 is allied with M1_s`."""
 
-from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 
 from knowledge.fact_check.lexicon import language_of, vocabulary
 from knowledge.graph.entity_linking import EntityLinker
@@ -17,6 +17,15 @@ from retrieval.text import (
     text_forms,
     word_stem,
 )
+
+
+@dataclass(frozen=True, slots=True)
+class DescribedMention(NameMention):
+    """A description that stands for a name. `ending` is its inflection, as slots have it. Unless it
+    `is_definite`, it may mean any one of the kind."""
+
+    ending: str = ""
+    is_definite: bool = True
 
 
 def joined_mentions(sentence: str, linker: EntityLinker) -> list[NameMention]:
@@ -135,7 +144,7 @@ def _names_of(node: GraphNode) -> list[str]:
     return [node.name, *node.aliases]
 
 
-def with_slots(sentence: str, mentions: list[NameMention], nodes: list[GraphNode]) -> str:
+def with_slots(sentence: str, mentions: Sequence[NameMention], nodes: list[GraphNode]) -> str:
     """Return the sentence in folded words with slots for its names: `M0 is allied with M1_s`."""
     parts: list[str] = []
     for word in name_words(sentence):
@@ -143,9 +152,16 @@ def with_slots(sentence: str, mentions: list[NameMention], nodes: list[GraphNode
         if inside is None:
             parts.append(word.norm)
         elif word.start == mentions[inside].start:
-            ending = _ending_of(mentions[inside].text, nodes[inside])
+            ending = inflection_of(mentions[inside], nodes[inside])
             parts.append(f"M{inside}_{ending}" if ending else f"M{inside}")
     return " ".join(parts)
+
+
+def inflection_of(mention: NameMention, node: GraphNode) -> str:
+    """Return the inflection of a mention of `node`, as slots have it."""
+    if isinstance(mention, DescribedMention):
+        return mention.ending
+    return _ending_of(mention.text, node)
 
 
 def _ending_of(text: str, node: GraphNode) -> str:

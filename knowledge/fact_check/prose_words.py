@@ -102,6 +102,8 @@ class WordLists:
     persons: frozenset[str]
     absence: tuple[str, ...]
     years: frozenset[str]
+    empty: frozenset[str]
+    """Words that say nothing beside two names: *man*, *who*, *once*."""
 
 
 @cache
@@ -115,6 +117,7 @@ def word_lists(language: str) -> WordLists:
         persons=frozenset(rows["persons"]),
         absence=tuple(rows["absence"]),
         years=frozenset(rows["years"]),
+        empty=frozenset(map(fold_name, rows["empty"])),
     )
 
 

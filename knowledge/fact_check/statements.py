@@ -2,14 +2,24 @@
 
 import re
 import unicodedata
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from knowledge.fact_check.claims import Claim, UnparsedClaim, parse_claims
+from knowledge.fact_check.claims import (
+    MAX_NAMES,
+    Claim,
+    UnparsedClaim,
+    parse_claims,
+    parse_mentions,
+)
+from knowledge.fact_check.descriptions import DescriptionReader
 from knowledge.fact_check.model_claims import parse_claim_with_model
+from knowledge.fact_check.name_slots import DescribedMention, joined_mentions
 from knowledge.graph.entity_linking import EntityLinker
 from knowledge.graph.protocol import View
 from retrieval.errors import LanguageModelDown
 from retrieval.llm import Purpose, get_llm
+from retrieval.text import NameMention
 
 # `한솔비다` is short for `한솔비이다`, which ends in a particle of its own. Short it is only after
 # a syllable without a final consonant: Unicode orders those by 28.
@@ -33,9 +43,14 @@ class StatementReader:
     def _count_names(self, text: str) -> int:
         return len(self.linker.index.mentions(text, typos=False))
 
-    def read(self) -> list[Claim] | UnparsedClaim:
-        """Read by the lexicons alone."""
-        return parse_claims(self.text, self.linker)
+    def readings(self) -> Iterator[list[Claim] | UnparsedClaim]:
+        """Yield what the lexicons read in it: by its names alone, then by descriptions, too."""
+        yield parse_claims(self.text, self.linker)
+        described = DescriptionReader(self.text, self.linker, self.view)
+        mentions = joined_mentions(self.text, self.linker)[:MAX_NAMES]
+        for more in described.readings(mentions):
+            claims = parse_mentions(self.text, list(more), described.linker)
+            yield claims if _is_definite(more) else _of_any(claims)
 
     def read_with_model(self, unread: UnparsedClaim) -> list[Claim] | UnparsedClaim:
         """Read what the lexicons could not; `unread` if there is no model, or it cannot either."""
@@ -48,3 +63,13 @@ class StatementReader:
         except LanguageModelDown:
             return replace(unread, is_model_down=True)
         return [claim] if claim else unread
+
+
+def _is_definite(mentions: Iterable[NameMention]) -> bool:
+    return all(not isinstance(m, DescribedMention) or m.is_definite for m in mentions)
+
+
+def _of_any(claims: list[Claim] | UnparsedClaim) -> list[Claim] | UnparsedClaim:
+    if isinstance(claims, UnparsedClaim):
+        return claims
+    return [replace(claim, is_of_any=True) for claim in claims]

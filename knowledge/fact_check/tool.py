@@ -43,12 +43,7 @@ def lore_assert(ask: Assertion, caller: Caller) -> LoreAssertResult:
 def _check_statement(text: str, view: View, caller: Caller) -> LoreAssertResult:
     """Judge by the facts, then by the sentences of lore, then by what a model reads in it."""
     reader = StatementReader(text, view)
-    claims = reader.read()
-    result = _check_claims(claims, view, caller)
-    if result.result == UNKNOWN and not isinstance(claims, UnparsedClaim) and claims[0].label:
-        # Words that are no fact's label are no relation that is known.
-        claims = not_understood()
-        result = _check_claims(claims, view, caller)
+    claims, result = _first_understood(reader, view, caller)
     if result.result != UNKNOWN or result.contested or result.candidates:
         return result
     # Lore has no past versions to judge by what was believed then.
@@ -58,6 +53,26 @@ def _check_statement(text: str, view: View, caller: Caller) -> LoreAssertResult:
     if isinstance(claims, UnparsedClaim):
         return _check_claims(reader.read_with_model(claims), view, caller)
     return result
+
+
+def _first_understood(
+    reader: StatementReader, view: View, caller: Caller
+) -> tuple[list[Claim] | UnparsedClaim, LoreAssertResult]:
+    """Return the first reading that is understood and what the facts say of it; if none is, the
+    reading by the names alone."""
+    first: tuple[list[Claim] | UnparsedClaim, LoreAssertResult] | None = None
+    for claims in reader.readings():
+        result = _check_claims(claims, view, caller)
+        is_label = not isinstance(claims, UnparsedClaim) and bool(claims[0].label)
+        if is_label and result.result == UNKNOWN:
+            # Words that are no fact's label are no relation that is known.
+            claims = not_understood()
+            result = _check_claims(claims, view, caller)
+        if not isinstance(claims, UnparsedClaim):
+            return claims, result
+        first = first or (claims, result)
+    assert first
+    return first
 
 
 def _check_claims(

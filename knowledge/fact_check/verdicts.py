@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from django.utils.translation import gettext as _
 
 from knowledge.fact_check.bond_facts import Chain
-from knowledge.fact_check.claims import Tense
+from knowledge.fact_check.labelled_facts import is_over
+from knowledge.fact_check.statement_parts import Tense
 from knowledge.graph.models import GraphEdge
 
 TRUE, FALSE, UNKNOWN = "true", "false", "unknown"
@@ -105,10 +106,13 @@ def join_verdicts(verdicts: Sequence[Judgement]) -> Judgement:
 
 def is_valid_on(fact: GraphEdge, day: float | None) -> bool:
     """Apply the rule of `FactQuerySet.valid_on` to a fetched fact."""
+    if is_over(fact.label):
+        return False
     if day is None:
         return fact.until is None
     return (fact.since is None or fact.since <= day) and (fact.until is None or fact.until > day)
 
 
 def has_ended(fact: GraphEdge, day: float | None) -> bool:
-    return fact.until is not None and (day is None or fact.until <= day)
+    has_end = fact.until is not None and (day is None or fact.until <= day)
+    return has_end or bool(is_over(fact.label))

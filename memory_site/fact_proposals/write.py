@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 from knowledge.entry_entities import ensure_entity
 from knowledge.entry_store import save_entry
 from knowledge.fact_check.claim_dates import date_span
-from knowledge.fact_check.claims import ClaimDate
+from knowledge.fact_check.statement_parts import ClaimDate
 from knowledge.fact_proposal_model import FactProposal
 from knowledge.graph.entity_linking import EntityLinker
 from knowledge.graph.fact_store import retract_facts

@@ -127,7 +127,7 @@ def test_a_relation_is_read_by_its_words_where_the_kinds_of_the_names_decide_the
         ("Hask Ondrel was the guildmaster of the Ferrymen's Guild", "true"),
         ("Mira Voss likes the Lamp Office", "unknown"),
         ("Mira Voss is allied with the Salt Wardens", "unknown"),
-        ("Mira's brother leads the Ferrymen's Guild", "unknown"),
+        ("Mira's brother leads the Ferrymen's Guild", "false"),
         ("Mira Voss", "unknown"),
     ],
 )

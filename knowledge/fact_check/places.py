@@ -1,0 +1,75 @@
+"""Which place is within which, by the facts of the day in question."""
+
+from collections.abc import Iterator
+from uuid import UUID
+
+from django.db.models import Q
+
+from knowledge.graph.models import GraphEdge, GraphNode, NodeKind
+from knowledge.graph.querysets import FactQuerySet
+
+MAX_NESTING = 12
+"""How many levels of places within places are followed."""
+
+
+def places_apart(facts: FactQuerySet, src: GraphNode, dst: GraphNode) -> Iterator[GraphEdge]:
+    """Yield by which facts one place is part of another one than `dst`, beside it in a place
+    that has both."""
+    if {src.kind, dst.kind} != {NodeKind.LOCATION}:
+        return
+    for fact in facts.filter(src=src, relation="PART_OF").exclude(dst=dst):
+        if fact.dst.kind != NodeKind.LOCATION:
+            continue
+        if lies_within_either(facts, fact.dst, dst):
+            continue
+        around = [places_around(facts, place) for place in (fact.dst, dst)]
+        if around[0] & around[1]:
+            yield fact
+
+
+def places_around(facts: FactQuerySet, place: GraphNode) -> set[UUID]:
+    """Return the places within which a place is."""
+    found: set[UUID] = set()
+    frontier = {place.pk}
+    for _level in range(MAX_NESTING):
+        parts = facts.filter(relation="PART_OF", src__in=frontier)
+        new = {fact.dst_id for fact in parts if fact.dst.kind == NodeKind.LOCATION} - found
+        found |= new
+        frontier = new
+        if not new:
+            break
+    return found
+
+
+def containment_path(facts: FactQuerySet, src: GraphNode, dst: GraphNode) -> list[GraphEdge]:
+    """Return the facts by which `src` is, on the day of the view, somewhere within `dst`; none
+    if it is not. Breadth-first search."""
+    if dst.kind not in (NodeKind.LOCATION, NodeKind.FACTION, NodeKind.QUEST):
+        return []
+    steps = Q(relation="PART_OF", dst_kind=dst.kind)
+    if dst.kind == NodeKind.LOCATION:
+        # Where a group is says nothing about where its members are: parts of places only.
+        steps = (steps & Q(src_kind=NodeKind.LOCATION)) | Q(src=src, relation="LOCATED_IN")
+    reached_by: dict[UUID, GraphEdge] = {}
+    frontier = {src.pk}
+    for _level in range(MAX_NESTING):
+        seen = {src.pk, *reached_by}
+        parts = facts.filter(steps, src__in=frontier).exclude(dst__in=seen)
+        new = {fact.dst_id: fact for fact in parts}
+        reached_by |= new
+        frontier = set(new)
+        if dst.pk in new or not new:
+            break
+    path: list[GraphEdge] = []
+    node = dst.pk
+    while node != src.pk:
+        if node not in reached_by:
+            return []
+        path.insert(0, reached_by[node])
+        node = reached_by[node].src_id
+    return path
+
+
+def lies_within_either(facts: FactQuerySet, one: GraphNode, other: GraphNode) -> bool:
+    """Whether one of two places is within the other."""
+    return bool(containment_path(facts, one, other) or containment_path(facts, other, one))
