@@ -1,7 +1,7 @@
 """The embedded default, as one vector of three models whose weights lie in Python packages:
 
 - bge-small-en-v1.5 (384): texts in Latin script;
-- USE multilingual v3 (512): all texts;
+- USE multilingual v3 (512): all texts, of passages in Latin script each sentence by itself;
 - multilingual-e5-small (384): all texts.
 
 From the vectors of bge and e5 their means are subtracted: their cosines lie in a narrow band, and
@@ -31,7 +31,11 @@ from retrieval.embedders.sentence_encoder import (
     open_tokenizer,
 )
 from retrieval.embedders.universal_sentence import DIMS as USE_DIMS
-from retrieval.embedders.universal_sentence import embed_universal, universal_files
+from retrieval.embedders.universal_sentence import (
+    embed_sentences,
+    embed_universal,
+    universal_files,
+)
 from retrieval.embedders.weights import package_file
 from retrieval.errors import EmbedderDown
 from retrieval.text import encodable, guess_language
@@ -42,7 +46,12 @@ SHARES = {
     "document": {"bge": 0.7, "use": 0.15, "e5": 0.15},
 }
 """Of texts in Latin script."""
-OTHER_SHARES = {"bge": 0.0, "use": 0.5, "e5": 0.5}
+OTHER_SHARES = {
+    "query": {"bge": 0.0, "use": 0.5, "e5": 0.5},
+    "document": {"bge": 0.0, "use": 0.3, "e5": 0.7},
+}
+"""Of texts in other scripts. Within Russian and within Korean e5 knows more than USE, which is the
+better one between languages."""
 MAX_CHARACTERS, MAX_QUERY_CHARACTERS = 20_000, 4_000
 """The rest of a text is not read."""
 FULL = Windows()
@@ -92,7 +101,9 @@ def load_means() -> dict[str, Vectors]:
 
 
 class LocalEmbedder:
-    name = "bge-small-en+use-multilingual-v3+e5-small@1280"
+    name = "bge-small-en+use-multilingual-v3-sentences+e5-small@1280"
+    reads_sentences = True
+    other_shares = OTHER_SHARES
     dims = BGE_DIMS + USE_DIMS + E5_DIMS
     texts_per_call = 8
 
@@ -114,24 +125,43 @@ class LocalEmbedder:
         clean = [encodable(text) for text in texts]
         is_latin = np.array([is_mostly_latin(text) for text in clean])
         with record_embedding(self.name, op=op, texts=len(texts)) as usage:
+            reads_sentences = self.reads_sentences and op == "document"
             token_ids = [_bge.get().tokens(text) for text in clean]
             usage.tokens = sum(map(len, token_ids))
             parts = {
                 "bge": np.zeros((len(clean), BGE_DIMS), dtype=np.float32),
-                "use": embed_universal(clean),
+                "use": embed_use(clean, is_latin & reads_sentences),
                 "e5": embed_e5(clean, is_latin, op=op),
             }
             latin_ids = [ids for ids, latin in zip(token_ids, is_latin, strict=True) if latin]
             parts["bge"][is_latin] = embed_bge(latin_ids, op=op)
             for name, rows in parts.items():
-                shares = np.where(is_latin, SHARES[op][name], OTHER_SHARES[name])
+                shares = np.where(is_latin, SHARES[op][name], self.other_shares[op][name])
                 rows *= np.sqrt(shares)[:, None]
             return unit_rows(np.hstack(list(parts.values())))
+
+
+class WholeTextEmbedder(LocalEmbedder):
+    """The default of earlier versions, in which USE reads passages whole. An installation is served
+    by it until its vectors are replaced."""
+
+    name = "bge-small-en+use-multilingual-v3+e5-small@1280"
+    reads_sentences = False
+    other_shares = dict.fromkeys(OPERATIONS, OTHER_SHARES["query"])
 
 
 def embed_bge(token_ids: list[list[int]], *, op: str) -> Vectors:
     mean = load_means()["bge"][OPERATIONS.index(op)]
     return unit_rows(_bge.get().embed_tokens(token_ids, FULL) - mean)
+
+
+def embed_use(texts: list[str], by_sentence: NDArray[np.bool_]) -> Vectors:
+    rows = np.zeros((len(texts), USE_DIMS), dtype=np.float32)
+    for group, embed in ((by_sentence, embed_sentences), (~by_sentence, embed_universal)):
+        chosen = [text for text, member in zip(texts, group, strict=True) if member]
+        if chosen:
+            rows[group] = embed(chosen)
+    return rows
 
 
 def embed_e5(texts: list[str], is_latin: NDArray[np.bool_], *, op: str) -> Vectors:

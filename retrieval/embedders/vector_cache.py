@@ -33,7 +33,10 @@ BUILT_IN = {
     "hashing": "retrieval.embedders.hashing.HashingEmbedder",
 }
 SHIPPED = {
-    "bge-small-en+use-multilingual-v3+e5-small@1280": BUILT_IN["local"],
+    "bge-small-en+use-multilingual-v3-sentences+e5-small@1280": BUILT_IN["local"],
+    "bge-small-en+use-multilingual-v3+e5-small@1280": (
+        "retrieval.embedders.local.WholeTextEmbedder"
+    ),
     "minilm-l6-v2+use-multilingual-v3@896": BUILT_IN["minilm"],
 }
 """The embedders that need no settings, by the names that are stored with their vectors."""

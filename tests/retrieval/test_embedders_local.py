@@ -9,9 +9,12 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
+from retrieval.embedders.base import unit_rows
 from retrieval.embedders.hashing import HashingEmbedder
-from retrieval.embedders.local import BGE_DIMS, LocalEmbedder
+from retrieval.embedders.local import BGE_DIMS, LocalEmbedder, WholeTextEmbedder
 from retrieval.embedders.scripts import is_mostly_latin
+from retrieval.embedders.universal_sentence import DIMS, sentences_of
+from retrieval.embedders.vector_cache import SHIPPED
 
 GRAPPLE = (
     "Grappled: the creature's speed becomes 0, and it cannot benefit from any bonus to its speed."
@@ -137,3 +140,29 @@ def test_the_hashing_embedder_ranks_by_shared_words() -> None:
     )
     assert grapple > dragon + 0.1
     assert np.array_equal(hashing.embed_query([GRAPPLE]), hashing.embed_document([GRAPPLE]))
+
+
+def test_of_a_passage_each_sentence_counts_the_same(local: LocalEmbedder) -> None:
+    use = slice(BGE_DIMS, BGE_DIMS + DIMS)
+    both, first, second = local.embed_document([f"{GRAPPLE} {DRAGON}", GRAPPLE, DRAGON])
+    mean = unit_rows((unit_rows(first[None, use]) + unit_rows(second[None, use])) / 2)[0]
+    assert unit_rows(both[None, use])[0] @ mean == pytest.approx(1, abs=1e-4)
+
+
+def test_a_sentence_of_a_word_or_two_belongs_to_its_neighbour() -> None:
+    assert sentences_of("AC 15. The red dragon hoards gold.\n\nIt burns. Whoever comes, dies.") == [
+        "AC 15. The red dragon hoards gold. It burns.",
+        "Whoever comes, dies.",
+    ]
+    assert sentences_of("") == [""]
+
+
+def test_the_former_default_has_its_own_vectors_and_the_same_questions(
+    local: LocalEmbedder,
+) -> None:
+    former = WholeTextEmbedder()
+    text = f"{GRAPPLE} {DRAGON}"
+    assert former.name != local.name
+    assert SHIPPED[former.name].endswith(WholeTextEmbedder.__name__)
+    assert former.embed_query([text]) == pytest.approx(local.embed_query([text]), abs=1e-5)
+    assert np.abs(former.embed_document([text]) - local.embed_document([text])).max() > 0.01
