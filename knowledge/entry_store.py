@@ -9,6 +9,7 @@ from typing import Any, Literal, TypeVar
 
 from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
+from django.dispatch import Signal
 from django.utils import timezone
 from simple_history.utils import bulk_create_with_history, bulk_update_with_history
 
@@ -29,6 +30,9 @@ from worlds.versions import require_version
 
 Outcome = Literal["created", "changed", "unchanged"]
 AnyEntry = TypeVar("AnyEntry", Lore, Rule)
+
+entries_saved = Signal()
+"""Sent with `entries`, rows of one model that were written; `post_save` is not sent for them."""
 
 LORE_FIELDS = (
     *("slug", "kind", "custom_kind", "title", "body", "aliases", "tags", "language", "status"),
@@ -212,6 +216,7 @@ def _write_rows(
     history: Any = {"batch_size": BATCH, "default_change_reason": reason[:LONGEST_REASON] or None}
     bulk_create_with_history(new, model, **history)
     bulk_update_with_history(updates, model, fields, **history)
+    entries_saved.send(model, entries=[*new, *updates])
     if any(entry.world_id is None for entry in (*new, *updates)):
         # Now for this transaction; after commit because other threads read old names until then.
         for clear in (clear_shared_names, clear_translated_names):

@@ -1,17 +1,21 @@
 """Background tasks of imports and archives; each does nothing if its run is in another step by
 now."""
 
+from datetime import datetime
 from uuid import UUID
 
 from celery import shared_task
 
 from episodes.report_models import SessionReport
 from memory_site.archive import runs as archive_runs
+from memory_site.fact_proposals import store
 from memory_site.fact_proposals.decide import decide_many
 from memory_site.fact_proposals.lists import proposals_of
-from memory_site.fact_proposals.store import read_world
+from memory_site.fact_proposals.sources import find_source
+from memory_site.fact_proposals.store import read_source, read_world
 from memory_site.imports import runs, undo, uploads
 from memory_site.session_reports.store import read_report
+from retrieval.errors import NotFound
 from worlds.archive_run import ArchiveRun
 from worlds.models import World
 
@@ -76,6 +80,28 @@ def read_texts_of_world(world: str) -> int:
     """Read every text of a world for facts. Return the number of new proposals."""
     row = World.objects.filter(pk=world).first()
     return read_world(row).new if row else 0
+
+
+@shared_task
+def read_text(world: str, kind: str, ref: str) -> int:
+    """Read one text of a world for facts, by the language model as well. Return the number of new
+    proposals; 0 when the text has been deleted meanwhile."""
+    row = World.objects.filter(pk=world).first()
+    if row is None:
+        return 0
+    try:
+        source = find_source(row, kind, ref)
+    except NotFound:
+        return 0
+    return read_source(row, source).new
+
+
+@shared_task
+def read_saved_texts(world: str, begin: str) -> int:
+    """Read what was saved in a world in the window from `begin` (ISO 8601). Return the number of
+    new proposals."""
+    row = World.objects.filter(pk=world).first()
+    return store.read_saved_texts(row, datetime.fromisoformat(begin)).new if row else 0
 
 
 @shared_task

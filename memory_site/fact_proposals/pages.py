@@ -27,7 +27,7 @@ from memory_site.fact_proposals.lists import proposals_of
 from memory_site.fact_proposals.sources import find_source
 from memory_site.fact_proposals.statement import EVENTS, ProposedStatement, sentence_of
 from memory_site.fact_proposals.store import read_source
-from memory_site.tasks import decide_proposals, read_texts_of_world
+from memory_site.tasks import decide_proposals, read_text, read_texts_of_world
 from retrieval.errors import Problem
 from retrieval.llm import Purpose, get_llm
 from worlds.audiences import GM
@@ -163,15 +163,22 @@ def corrected_statement(row: FactProposal, data: Any) -> ProposedStatement:
 @gm_page
 def read_for_facts(request: HttpRequest, viewer: Viewer) -> HttpResponse:
     """Read one text, or all of the world in the background."""
-    kind, ref = request.POST.get("source_kind", ""), request.POST.get("source_ref", "")
-    if not ref or get_llm(Purpose.READING, str(viewer.world.pk)):
-        # A language model is never asked in a request of a page.
-        read_texts_of_world.delay(str(viewer.world.pk))
+    kind, ref = request.POST.get("source_kind", ""), request.POST.get("source_ref", "")[:200]
+    world = str(viewer.world.pk)
+    if not ref:
+        read_texts_of_world.delay(world)
         text = _("The texts are being read. What they propose appears here.")
         messages.success(request, text, extra_tags="good")
         return _back(viewer, {})
     try:
-        result = read_source(viewer.world, find_source(viewer.world, kind, ref[:200]))
+        source = find_source(viewer.world, kind, ref)
+        if get_llm(Purpose.READING, world):
+            # A language model is never asked in a request of a page.
+            read_text.delay(world, kind, ref)
+            text = _("The text is being read. What it proposes appears here.")
+            messages.success(request, text, extra_tags="good")
+            return _back(viewer, {"source_ref": ref})
+        result = read_source(viewer.world, source)
     except Problem as problem:
         messages.error(request, problem.detail, extra_tags="bad")
         return _back(viewer, {})

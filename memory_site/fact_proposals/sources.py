@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from uuid import UUID
 
 from episodes.lookup import find_episode, find_thread
@@ -18,6 +19,11 @@ from worlds.models import World
 Source = FactProposal.Source
 LINK = re.compile(r"\[\[(?:[^\[\]|]*\|)?([^\[\]]*)\]\]")
 MARKS = re.compile(r"(?m)^[ \t]*(?:#{1,6}|>|[-*+])[ \t]|[*_`]{1,3}(?=\S)|(?<=\S)[*_`]{1,3}|^:::.*$")
+
+
+SAVE_WINDOW = 30
+"""Seconds whose saves are read together: drafts are saved while somebody types, and an import saves
+thousands."""
 
 
 @dataclass(frozen=True)
@@ -89,6 +95,19 @@ def texts_of_world(world: World) -> Iterator[ReadableText]:
         yield text_of_episode(episode)
     for thread in Thread.objects.filter(world=world, episode=None).order_by("pk").iterator():
         yield text_of_thread(thread)
+
+
+def texts_saved(world: World, begin: datetime) -> Iterator[ReadableText]:
+    """Yield the entries and episodes of a world that were saved last within `SAVE_WINDOW` seconds
+    from `begin`."""
+    saved = {"updated_at__gte": begin, "updated_at__lt": begin + timedelta(seconds=SAVE_WINDOW)}
+    entries = Lore.objects.in_world(world).filter(campaign=None, **saved)
+    for entry in entries.order_by("pk").iterator():
+        if source := text_of_entry(entry):
+            yield source
+    episodes = Episode.objects.in_world(world).not_retracted().filter(**saved)
+    for episode in episodes.order_by("pk").iterator():
+        yield text_of_episode(episode)
 
 
 def _plain(text: str) -> str:

@@ -3,6 +3,7 @@ was decided about it; what a text says no more is not proposed any longer."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from uuid import UUID
 
 from django.db import transaction
@@ -18,7 +19,7 @@ from knowledge.mentions.names import read_names
 from knowledge.models import Lore
 from memory_site.fact_proposals.contradictions import contradictions_of_facts, edge_of
 from memory_site.fact_proposals.read_with_model import read_with_model, without_those_of_rules
-from memory_site.fact_proposals.sources import ReadableText, texts_of_world
+from memory_site.fact_proposals.sources import ReadableText, texts_of_world, texts_saved
 from memory_site.fact_proposals.statement import key_of, statement_of
 from retrieval.llm import Purpose, get_llm
 from retrieval.text import fold_name
@@ -41,11 +42,11 @@ class ReadingResult:
         return ReadingResult(self.new + other.new, self.withdrawn + other.withdrawn)
 
 
-def read_source(world: World, source: ReadableText) -> ReadingResult:
+def read_source(world: World, source: ReadableText, *, with_model: bool = True) -> ReadingResult:
     """Read one text by rules, and by the language model if there is one, and store its proposals.
     With a language model this must not run inside a transaction."""
     relations = Relations.load()
-    model = get_llm(Purpose.READING, str(world.pk))
+    model = get_llm(Purpose.READING, str(world.pk)) if with_model else None
     nodes = list(EntityLinker.for_texts(world, [source.whole]).nodes)
     about = GraphNode.objects.believed_now().in_world(world).filter(lore=source.id).first()
     nodes += [about] if about and about not in nodes else []
@@ -95,6 +96,15 @@ def read_world(world: World) -> ReadingResult:
     result = ReadingResult()
     for source in texts_of_world(world):
         result += read_source(world, source)
+    return result
+
+
+def read_saved_texts(world: World, begin: datetime) -> ReadingResult:
+    """Read what was saved last in the window from `begin`, by rules alone: a save costs no call of
+    a language model."""
+    result = ReadingResult()
+    for source in texts_saved(world, begin):
+        result += read_source(world, source, with_model=False)
     return result
 
 

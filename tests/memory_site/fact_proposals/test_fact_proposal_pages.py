@@ -1,18 +1,22 @@
 """The page of what texts propose, and its operations."""
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
+from django.core.cache import cache
 from django.test import Client
 
+from knowledge.entry_store import save_entry
 from knowledge.fact_proposal_model import FactProposal
 from knowledge.graph.models import GraphEdge, GraphNode
 from knowledge.models import Lore
 from memory_site.fact_proposals.sources import find_source
 from memory_site.fact_proposals.store import read_source
-from memory_site.tasks import decide_proposals, read_texts_of_world
+from memory_site.tasks import decide_proposals, read_saved_texts, read_texts_of_world
 from npcs.models import NPC
 from tests.conftest import ApiClient
+from tests.memory_site.fact_proposals.conftest import TEXT
 from worlds.models import Party, World
 
 pytestmark = pytest.mark.django_db
@@ -111,3 +115,52 @@ def test_a_thread_that_names_two_people_proposes_them(
     }
     assert [line["axis"] for line in proposal["changes"]] == ["affection"]
     assert proposal["loose_ends"]
+
+
+def test_entries_and_episodes_have_a_button_that_reads_them(
+    master: Client, player: Client, engine: ApiClient, world: World, saltmen: Lore
+) -> None:
+    told = {"summary_id": "ep-1", "party_id": "lanternbearers", "what": "Ivo Brandt died."}
+    assert engine.post("world/episodes", told)[0] == 200
+    for path, kind, ref in (
+        ("lore/saltmen/", "lore", "saltmen"),
+        ("episodes/ep-1/", "episode", "ep-1"),
+    ):
+        text = master.get(f"/w/{world.slug}/{path}").content.decode()
+        assert "from-texts/read/" in text
+        assert "from-texts/read/" not in player.get(f"/w/{world.slug}/{path}").content.decode()
+        form = {"source_kind": kind, "source_ref": ref}
+        answer = master.post(page(world, "read/"), form, follow=True).content.decode()
+        assert FactProposal.objects.filter(source_kind=kind).exists()
+        assert f'value="{ref}"' in answer, "what it proposes is shown"
+
+
+@pytest.mark.django_db(transaction=True)
+def test_what_is_saved_is_read_once_for_all_saves_of_half_a_minute(
+    world: World, saltmen: Lore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    queued: list[list[str]] = []
+    monkeypatch.setattr(
+        read_saved_texts, "apply_async", lambda args, countdown: queued.append(args)
+    )
+    cache.clear()
+    for number in range(5):
+        saltmen.body = f"{TEXT}\nPage {number}."
+        save_entry(saltmen)
+    assert 1 <= len(queued) <= 2, "two where the saves are on both sides of a window's end"
+    assert not FactProposal.objects.exists()
+    assert sum(read_saved_texts(*args) for args in queued) > 0
+    assert not GraphEdge.objects.filter(source_kind="lore").exists(), "nothing is believed"
+
+
+@pytest.mark.django_db(transaction=True)
+def test_saves_are_not_read_where_a_setting_says_so(
+    saltmen: Lore, settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings.PROPOSE_AT_SAVE = False
+    queued: list[Any] = []
+    monkeypatch.setattr(read_saved_texts, "apply_async", lambda *args, **_more: queued.append(args))
+    cache.clear()
+    saltmen.body = f"{TEXT}\nAnother page."
+    save_entry(saltmen)
+    assert queued == []
