@@ -18,6 +18,7 @@ from memory_site.fact_proposals.store import read_source
 from memory_site.session_reports.proposal import Proposal
 from memory_site.session_reports.propose import Report
 from memory_site.session_reports.read_with_model import propose
+from memory_site.session_reports.store import transcript_of
 from memory_site.tasks import read_texts_of_world
 from retrieval.errors import Invalid, NotFound
 from worlds.base_schemas import ResponseModel, StrictModel
@@ -225,9 +226,7 @@ def propose_from_thread(
         raise Invalid("Name the party whose episode this is: the thread has none.")
     party = find_party(caller.world, party_id, caller.campaign)
     party.world = caller.world
-    steps = thread.steps.order_by("number").values_list("speaker", "text")
-    lines = [f"{speaker}: {text}" if speaker else text for speaker, text in steps]
-    return propose(Report(party, "\n".join(lines)))
+    return propose(Report(party, transcript_of(thread)))
 
 
 def name_of(caller: Caller) -> str:

@@ -11,6 +11,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
+from episodes.models import Thread
 from episodes.notes import notes_for_report
 from episodes.report_models import SessionReport
 from memory_site import tasks
@@ -30,6 +31,8 @@ from memory_site.session_reports.store import (
     is_read_at_once,
     proposal_of,
     read_report,
+    session_for,
+    transcript_of,
 )
 from retrieval.errors import Problem
 from worlds.audiences import Visibility
@@ -55,15 +58,7 @@ def after(request: HttpRequest, viewer: Viewer, ref: str) -> HttpResponse:
         except Problem as refused:
             problem = explain(refused)
         else:
-            if not is_new:
-                tell_same(request, report)
-            elif is_read_at_once(report):
-                read_report(report)
-            else:
-                transaction.on_commit(partial(tasks.read_session_report.delay, str(report.pk)))
-            return redirect(
-                "session-report", viewer.world.slug, report.session.external_id, report.pk
-            )
+            return read_and_show(request, viewer, report, is_new=is_new)
     waiting = SessionReport.objects.filter(session=session).exclude(state=State.RECORDED)
     response = render_page(
         request,
@@ -79,6 +74,41 @@ def after(request: HttpRequest, viewer: Viewer, ref: str) -> HttpResponse:
     )
     response.status_code = 400 if problem else 200
     return response
+
+
+def read_and_show(
+    request: HttpRequest, viewer: Viewer, report: SessionReport, *, is_new: bool
+) -> HttpResponse:
+    """Read a new report, here or by the worker, and lead to its page."""
+    if not is_new:
+        tell_same(request, report)
+    elif is_read_at_once(report):
+        read_report(report)
+    else:
+        transaction.on_commit(partial(tasks.read_session_report.delay, str(report.pk)))
+    return redirect("session-report", viewer.world.slug, report.session.external_id, report.pk)
+
+
+@require_POST
+@gm_page
+def propose_from_thread(request: HttpRequest, viewer: Viewer, ref: str) -> HttpResponse:
+    """Propose an episode from the steps of a thread, to review like that of a report."""
+    rows = Thread.objects.filter(world=viewer.world, party__in=viewer.parties)
+    rows = rows.select_related("party__campaign", "party__world", "scene__session__world")
+    thread = get_object_or_404(rows, external_id=ref)
+    session = session_for(thread)
+    if session is None:
+        text = _("An episode belongs to a session: add the session first.")
+        messages.warning(request, text, extra_tags="warning")
+        return redirect("session-new", viewer.world.slug)
+    try:
+        report, is_new = add_report(
+            session, thread.party, transcript_of(thread), author=viewer.name
+        )
+    except Problem as refused:
+        messages.error(request, explain(refused), extra_tags="bad")
+        return redirect("party", viewer.world.slug, thread.party.slug)
+    return read_and_show(request, viewer, report, is_new=is_new)
 
 
 def tell_same(request: HttpRequest, report: SessionReport) -> None:

@@ -26,6 +26,7 @@ urlpatterns = [
     path("episodes/<str:ref>/retract/", episodes.retract, name="episode-retract"),
     path("episodes/<str:ref>/restore/", episodes.restore, name="episode-restore"),
     path("episodes/<str:ref>/delete/", episodes.erase, name="episode-erase"),
+    path("threads/<str:ref>/propose/", reports.propose_from_thread, name="thread-propose"),
     path("notes/", sessions.quick_note, name="quick-note"),
     path("notes/<uuid:note>/delete/", sessions.delete_note, name="note-delete"),
     path("loose-ends/<uuid:loose_end>/", sessions.change_loose_end, name="loose-end-change"),

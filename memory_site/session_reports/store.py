@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from django.conf import settings
 from django.db import IntegrityError, transaction
 
-from episodes.models import Session
+from episodes.models import Session, Thread
 from episodes.report_models import SessionNote, SessionReport
 from memory_site.session_reports.proposal import Proposal
 from memory_site.session_reports.propose import Report, propose_by_rules, require_report
@@ -60,6 +60,22 @@ def add_report(
         assert known
         return known, False
     return report, True
+
+
+def transcript_of(thread: Thread) -> str:
+    """Return the steps of a thread as a text, each line with who spoke."""
+    steps = thread.steps.order_by("number").values_list("speaker", "text")
+    return "\n".join(f"{speaker}: {text}" if speaker else text for speaker, text in steps)
+
+
+def session_for(thread: Thread) -> Session | None:
+    """Return the session in which the thread was played: that of its scene, else the latest one of
+    its party."""
+    if thread.scene and thread.scene.session:
+        return thread.scene.session
+    rows = Session.objects.filter(party=thread.party).order_by("-number", "-created_at")
+    latest: Session | None = rows.select_related("world").first()
+    return latest
 
 
 def is_read_at_once(report: SessionReport) -> bool:

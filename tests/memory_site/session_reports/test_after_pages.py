@@ -12,6 +12,7 @@ from episodes.report_models import LooseEnd, SessionNote, SessionReport
 from episodes.running_scenes import find_open_scene, open_scene
 from knowledge.graph.models import GraphEdge, GraphNode
 from npcs.models import NPC, Appearance, Disposition, DispositionChange
+from tests.conftest import ApiClient
 from tests.memory_site.session_reports.forms import fields_of
 from worlds.calendars.definition import CalendarDefinition, Month
 from worlds.models import Party, Reveal, World
@@ -332,3 +333,37 @@ def test_the_only_person_whom_a_line_may_mean_is_chosen_and_nothing_is_ticked(
     assert "changes-0-use" not in fields
     assert gm.post(address(report), fields).status_code == 302
     assert not DispositionChange.objects.exists()
+
+
+def test_an_open_thread_is_proposed_and_reviewed_like_a_report(
+    table: Session, gm: Client, engine: ApiClient
+) -> None:
+    lines = [("Mira", "I thank Tobin for the child."), ("", TEXT)]
+    steps = [{"speaker": speaker, "text": text} for speaker, text in lines]
+    told = {"steps": steps, "party_id": "lanternbearers"}
+    assert engine.post("world/threads/evening/steps", told)[0] == 200
+    party = gm.get("/w/ferrymark/parties/lanternbearers/").content.decode()
+    assert "/threads/evening/propose/" in party
+    before = written()
+    answer = gm.post("/w/ferrymark/threads/evening/propose/")
+    report = SessionReport.objects.get()
+    assert (answer.status_code, answer.url) == (302, address(report))
+    assert report.text.startswith("Mira: I thank Tobin")
+    assert report.session == table
+    fields = review(gm, report)
+    assert "mira-voss" in fields.values()
+    assert written() == before
+    gm.post("/w/ferrymark/threads/evening/propose/")
+    assert SessionReport.objects.count() == 1, "the same text again is the same report"
+    assert gm.post("/w/ferrymark/threads/no-such-thread/propose/").status_code == 404
+
+
+def test_a_thread_without_a_session_asks_for_one(
+    table: Session, gm: Client, engine: ApiClient
+) -> None:
+    told = {"steps": [{"text": TEXT}], "party_id": "lanternbearers"}
+    engine.post("world/threads/evening/steps", told)
+    table.delete()
+    answer = gm.post("/w/ferrymark/threads/evening/propose/")
+    assert answer.url == "/w/ferrymark/sessions/new/"
+    assert not SessionReport.objects.exists()
