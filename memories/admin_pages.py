@@ -14,7 +14,7 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from memories import core, core_policy
-from memories.curation import health, inbox
+from memories.curation import health, inbox, merges
 from memories.erasure import deletion
 from memories.models import CoreProposal, ErasureReceipt, Namespace
 from retrieval.errors import Problem
@@ -81,7 +81,12 @@ class Page:
 def show_inbox(_request: HttpRequest, namespace: Namespace) -> dict[str, Any]:
     rows = inbox.inbox(namespace, limit=PAGE_SIZE)
     waiting = namespace.memories.pending().count()
-    return {"cases": [inbox.pending(namespace, row.pk) for row in rows], "waiting": waiting}
+    return {
+        "cases": [inbox.pending(namespace, row.pk) for row in rows],
+        "waiting": waiting,
+        "merges": merges.list_merges(namespace, limit=PAGE_SIZE),
+        "merge_count": merges.unchecked_merges(namespace).count(),
+    }
 
 
 def act_on_inbox(request: HttpRequest, namespace: Namespace) -> None:
@@ -105,7 +110,8 @@ def act_on_inbox(request: HttpRequest, namespace: Namespace) -> None:
 
 
 def act_on_pending(namespace: Namespace, verb: str, pk: str, text: str, *, by: str) -> None:
-    """Apply the button `verb` of one pending memory; `text` is what its text field holds."""
+    """Apply the button `verb` of one pending memory or merge; `text` is what its text field
+    holds."""
     match verb:
         case "approve":
             inbox.approve(namespace, pk, by=by)
@@ -113,6 +119,10 @@ def act_on_pending(namespace: Namespace, verb: str, pk: str, text: str, *, by: s
             inbox.reject(namespace, pk, by=by)
         case "edit":
             inbox.edit(namespace, pk, text, by=by)
+        case "same":
+            merges.confirm_merge(namespace, pk)
+        case "separate":
+            merges.separate(namespace, pk, by=by)
         case "split":
             inbox.split(namespace, pk, [line for line in text.splitlines() if line.strip()], by=by)
         case _:

@@ -12,7 +12,7 @@ from memories.ledger.commit import LedgerConflict, commit, namespace_transaction
 from memories.ledger.plan import Plan
 from memories.models import ClientVector, MemoryItem, Namespace, Succession
 from memories.similarity.compare import Verdict, compare, difference
-from memories.similarity.resolve import MemoryLink
+from memories.similarity.resolve import SAYS_THE_SAME, MemoryLink
 from memories.states import LinkKind
 from memories.vectors import Vectors, nearest_memories
 from retrieval.embedders import get_embedder
@@ -110,7 +110,7 @@ def merge_duplicates(
     for pair in list(find_pairs(namespace, limit=most)):
         if pair.verdict not in (Verdict.EXACT, Verdict.NEAR) or pair.loses_labels:
             continue
-        reason = f"says the same ({pair.verdict})"
+        reason = f"{SAYS_THE_SAME} ({pair.verdict})"
         plan = Plan(
             links=[MemoryLink(pair.older, pair.newer, LinkKind.MERGED, reason)],
             by=by,

@@ -162,6 +162,7 @@ class Succession(models.Model):
     reason = models.CharField(_("reason"), max_length=300, blank=True, default="")
     created_at = models.DateTimeField(_("created"), auto_now_add=True)
     undone_at = models.DateTimeField(_("undone at"), null=True, blank=True)
+    checked_at = models.DateTimeField(_("checked by a person at"), null=True, blank=True)
 
     class Meta:
         verbose_name = _("succession")

@@ -27,6 +27,8 @@ from memories.similarity.compare import (
 from memories.states import LinkKind
 from memories.vectors import Vectors
 
+SAYS_THE_SAME = "says the same"
+"""The reason of a merge by rules, by which a person finds it."""
 BLOCK = 512
 """Rows of cosines in memory at once: 10,000 contents take 20 MB and not 400."""
 
@@ -140,7 +142,7 @@ class BatchResolver:
             labels = united_labels(near.metadata, labels)
         self.resolution.labels[position] = dict(labels)
         # Both sides of a contradiction stay in use: which one holds is not for rules to decide.
-        links = [MemoryLink(near.id, pk, LinkKind.MERGED, "says the same") for near in replaced]
+        links = [MemoryLink(near.id, pk, LinkKind.MERGED, SAYS_THE_SAME) for near in replaced]
         links += [
             MemoryLink(near.id, pk, LinkKind.FORMERLY, f"another {difference(text, near.text)}")
             for near in by_verdict[Verdict.CONTRADICTS]
