@@ -110,6 +110,13 @@ DATABASE_URL = env.str("DATABASE_URL", default="")
 # A pooler in transaction mode stands before the server: nothing may last beyond a transaction.
 DATABASE_POOLER = env.bool("DATABASE_POOLER", default=False)
 EMBEDDED_DATABASE = env.str("EMBEDDED_DATABASE", default="memory37")
+# For so long one statement may run; 0: without a limit. `memory_site.web_server` makes it 60.
+STATEMENT_SECONDS = env.float("STATEMENT_SECONDS", default=0.0)
+
+
+def statement_limit(seconds: float) -> dict[str, str]:
+    """Return the option of a connection whose statements PostgreSQL ends after `seconds`."""
+    return {"options": f"-c statement_timeout={int(seconds * 1000)}"} if seconds else {}
 
 
 def _database() -> dict[str, Any]:
@@ -120,6 +127,8 @@ def _database() -> dict[str, Any]:
         "CONN_MAX_AGE": 0,
         "DISABLE_SERVER_SIDE_CURSORS": DATABASE_POOLER,
         "OPTIONS": {
+            # A pooler refuses options of a connection.
+            **statement_limit(0 if DATABASE_POOLER else STATEMENT_SECONDS),
             "server_side_binding": True,
             # Not 0: Django's DDL sends several commands at once, which cannot be prepared.
             "prepare_threshold": None if DATABASE_POOLER else 2,

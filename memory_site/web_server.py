@@ -1,4 +1,5 @@
-"""The web server: uvicorn, with a time limit for the head of a request and a limit of connections.
+"""The web server: uvicorn, with a time for the head of a request, a time for each statement in the
+database, and a number of connections.
 
 `python -m memory_site.web_server --host 127.0.0.1 --port 8000`
 """
@@ -11,6 +12,8 @@ from typing import Any
 import uvicorn
 from django.conf import settings
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+from memory_site.env import env
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "memory_site.settings")
 
@@ -69,7 +72,14 @@ def server_options() -> dict[str, Any]:
     }
 
 
+def limit_statements() -> None:
+    """Give statements of this process a time, unless the environment says another. Call before the
+    settings are read: a request waits for its answer, a task or a migration does not."""
+    os.environ["STATEMENT_SECONDS"] = env.str("STATEMENT_SECONDS", default="60")
+
+
 def main() -> None:
+    limit_statements()
     parser = ArgumentParser(description=__doc__)
     parser.add_argument("--host", default="127.0.0.1")
     parser.add_argument("--port", type=int, default=8000)
