@@ -149,7 +149,7 @@ class ReadPipeline:
         if not decision.why_not:
             position = decision.answering_position
             answer = None if position is None else result.memories[position]
-            relevant = keep_relevant(result.memories, share=self.share, named=result.named)
+            relevant = keep_relevant(result.memories, share=self.share, named=result.named.holds)
             if answer and answer not in relevant:
                 relevant.append(answer)
             best_first = self.rank(relevant, buckets, first=answer)
@@ -200,7 +200,7 @@ class ReadPipeline:
             abstains=self.abstains,
             least=self.least,
             checker=None if is_label else self.make_checker(self.namespace),
-            is_named=memories[0].id in result.named,
+            is_named=result.named.holds(memories[0]),
         )
 
     def rank(

@@ -8,7 +8,7 @@ misspelt. The words of a label (`memories.similarity.own_names`) are found whate
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
@@ -39,9 +39,11 @@ from retrieval.text import (
 )
 
 MOST_READ = 400
-"""Memories whose keys fit that are compared in full."""
+"""Names, and labels, whose keys fit that are compared in full."""
 MOST_SHOWN = 100
-"""Named memories that a search is told of; more are found by words and vectors."""
+"""Memories of given names that a search is told of; more are found by words and vectors."""
+FORM_OF_LABEL = r"^[a-z0-9]\S*(\s.*)?[^.!?…\s]$"
+"""What `is_label` accepts has this form, and most sentences do not."""
 MOST_SHARING = 3
 """A word that more labels share, such as *style*, names none of them."""
 MOST_QUERY = 2_000
@@ -60,33 +62,36 @@ could answer but names."""
 
 @dataclass(frozen=True)
 class NamedMemories:
-    """The memories that a question names, labels apart, and the stems of the names. `certain` are
-    labels of which it has a proper name or several words in a row."""
+    """What a question names: labels, of which `certain` with a proper name or several words in a
+    row; the given `names`, some of their memories, and the stems of all names."""
 
     labels: frozenset[UUID] = frozenset()
+    certain: frozenset[UUID] = frozenset()
+    names: frozenset[str] = frozenset()
     others: frozenset[UUID] = frozenset()
     stems: frozenset[str] = frozenset()
-    certain: frozenset[UUID] = frozenset()
 
-    def __contains__(self, pk: object) -> bool:
-        return pk in self.labels or pk in self.others
-
-    def __bool__(self) -> bool:
-        return bool(self.labels or self.others)
+    def holds(self, memory: FoundMemory) -> bool:
+        """Whether the question names what `memory` is about."""
+        own = given_names(memory.subject, memory.metadata)
+        return memory.id in self.labels or not self.names.isdisjoint(own)
 
     def narrow(self, rows: MemoryQuerySet) -> MemoryQuerySet:
         """Return those of `rows` that are named or, without a name of their own, hold one of the
         names."""
-        if not self:
+        if not (self.labels or self.names):
             return rows
-        word = rf"\m({'|'.join(map(re.escape, sorted(self.stems)))})"
-        mentions = Q(text__iregex=word) | Q(speaker__iregex=word) | Q(context__iregex=word)
-        return rows.filter(Q(pk__in=self.labels | self.others) | (Q(name_keys=[]) & mentions))
+        wanted = Q(pk__in=self.labels) | with_names(self.names)
+        if self.stems:
+            word = rf"\m({'|'.join(map(re.escape, sorted(self.stems)))})"
+            mentions = Q(text__iregex=word) | Q(speaker__iregex=word) | Q(context__iregex=word)
+            wanted |= Q(name_keys=[]) & mentions
+        return rows.filter(wanted)
 
     def passages(self) -> list[NamedPassage]:
         """Return what a search is told: a label of a certain name answers. Of other memories a name
         says only what they are about, and the words of the question tell which of them answers."""
-        named = [*sorted(self.labels), *sorted(self.others)][:MOST_SHOWN]
+        named = [*sorted(self.labels), *sorted(self.others - self.labels)]
         return [NamedPassage(pk, "alias", float(pk in self.certain)) for pk in named]
 
     def leave_out_labels(self, memories: Sequence[FoundMemory]) -> list[FoundMemory]:
@@ -95,10 +100,18 @@ class NamedMemories:
         return [
             memory
             for memory in memories
-            if memory.id in self
-            or (memory.relevance or 0.0) >= LABEL_LEAST
+            if (memory.relevance or 0.0) >= LABEL_LEAST
             or not is_label(memory.text)
+            or self.holds(memory)
         ]
+
+
+def with_names(names: Collection[str]) -> Q:
+    """Memories to which one of these names was given."""
+    wanted = Q(subject__in=names)
+    for name in names:
+        wanted |= Q(metadata__names__contains=[name])
+    return wanted
 
 
 def find_named(rows: MemoryQuerySet, query: str) -> NamedMemories:
@@ -107,17 +120,23 @@ def find_named(rows: MemoryQuerySet, query: str) -> NamedMemories:
     keys = keys_of_question(query)
     if not keys:
         return NamedMemories()
-    named = rows.exclude(name_keys=[]).filter(name_keys__overlap=keys)
-    columns = named.values_list("pk", "text", "subject", "metadata")
-    read = list(columns.order_by("-timestamp_ms")[:MOST_READ])
-    labels, certain = named_labels(query, {pk: text for pk, text, _s, _m in read if is_label(text)})
-    given = {pk: names for pk, _t, *about in read if (names := given_names(*about))}
-    others = named_others(query, given)
+    rows = rows.exclude(name_keys=[]).filter(name_keys__overlap=keys).order_by()
+    # Many memories may be about the same thing: its names are read once.
+    about = rows.values_list("subject", "metadata__names").distinct()[:MOST_READ]
+    if not about:
+        return NamedMemories()
+    given = {name for subject, own in about for name in given_names(subject, {"names": own})}
+    names = named_names(query, given)
+    like_labels = rows.filter(text__regex=FORM_OF_LABEL).values_list("pk", "text")[:MOST_READ]
+    labels, certain = named_labels(query, {pk: text for pk, text in like_labels if is_label(text)})
+    others = rows.filter(with_names(names)).values_list("pk", flat=True) if names else rows.none()
+    words = (word for own in (*labels.values(), *names.values()) for word in own)
     return NamedMemories(
         frozenset(labels),
-        frozenset(others) - frozenset(labels),
-        frozenset(stem(name) for names in (*labels.values(), *others.values()) for name in names),
         frozenset(certain),
+        frozenset(names),
+        frozenset(others[:MOST_SHOWN]),
+        frozenset(map(stem, words)),
     )
 
 
@@ -129,18 +148,16 @@ def keys_of_question(query: str) -> list[str]:
     return sorted({*phrases.whole, *phrases.parts, *misspelt})
 
 
-def named_others(query: str, names: Mapping[UUID, Sequence[str]]) -> dict[UUID, set[str]]:
-    """Return the memories whose given names stand in the question, with the words of these names.
-    A name that is written small is found whatever the question's case."""
-    proper = {pk: [each for each in own if not each[0].islower()] for pk, own in names.items()}
-    small = {
-        pk: [proper_case(each) for each in own if each[0].islower()] for pk, own in names.items()
-    }
-    found: dict[UUID, set[str]] = defaultdict(set)
+def named_names(query: str, names: Collection[str]) -> dict[str, set[str]]:
+    """Return which of these given names stand in the question, with their words there. A name that
+    is written small is found whatever the question's case."""
+    proper = {name: [name] for name in names if not name[0].islower()}
+    small = {name: [proper_case(name)] for name in names if name[0].islower()}
+    found: dict[str, set[str]] = defaultdict(set)
     for text, some in ((query, proper), (proper_case(query), small)):
         for mention in index_of(some).mentions(text):
-            for pk in certain_keys(mention, some):
-                found[pk].update(words_of_names(mention, some[pk]))
+            for name in certain_keys(mention, some):
+                found[name].update(words_of_names(mention, some[name]))
     return found
 
 
@@ -167,7 +184,7 @@ def named_labels(query: str, texts: Mapping[UUID, str]) -> tuple[dict[UUID, set[
     return {pk: words[pk] for pk in certain or meant}, certain
 
 
-def label_mentions(query: str, names: Mapping[UUID, Sequence[str]]) -> list[NameMention]:
+def label_mentions(query: str, names: Mapping[Any, Sequence[str]]) -> list[NameMention]:
     """Return where the question holds words of labels: several in a row or one, as they are, and
     one that is misspelt."""
     mentions = index_of(names).mentions(query, typos=False)
@@ -178,7 +195,8 @@ def label_mentions(query: str, names: Mapping[UUID, Sequence[str]]) -> list[Name
     return [*mentions, *index_of(single).mentions("".join(rest))]
 
 
-def index_of(names: Mapping[UUID, Sequence[str]]) -> NameIndex:
+def index_of(names: Mapping[Any, Sequence[str]]) -> NameIndex:
+    """Return an index of the names by key."""
     return NameIndex(KnownName(pk, own[0], own[1:]) for pk, own in names.items() if own)
 
 

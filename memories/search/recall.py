@@ -96,7 +96,7 @@ def search(
     # Without the former memories some places are left for others.
     found = named.leave_out_labels(_describe_hits(hits[: limit if former else limit + SPARE]))
     if not neighbours:
-        found = keep_relevant(found, share=share, named=named)
+        found = keep_relevant(found, share=share, named=named.holds)
     memories = put_current_first(rows, found, limit=limit, former=former)
     # What is found by its observation alone has no relevance to compare with.
     if not least:

@@ -5,8 +5,7 @@ of a question sets the scale for the others instead. The shares were chosen with
 of bench/data in view (docs/memory-model.md).
 """
 
-from collections.abc import Container, Sequence
-from uuid import UUID
+from collections.abc import Callable, Sequence
 
 from memories.found_memory import FoundMemory
 
@@ -17,12 +16,15 @@ MENTIONS = 0.25
 
 
 def keep_relevant(
-    memories: Sequence[FoundMemory], *, share: float, named: Container[UUID] = ()
+    memories: Sequence[FoundMemory],
+    *,
+    share: float,
+    named: Callable[[FoundMemory], bool] | None = None,
 ) -> list[FoundMemory]:
     """Return those of at least `share` (0 to 1) of the best one's relevance, and what holds now
     in the place of one of these. A memory of unknown relevance is kept. If the question names what
-    some are about, the best of these is meant: its text need not hold the name."""
-    of_named = [memory for memory in memories if memory.id in named]
+    some are about (`named`), the best of these is meant: its text need not hold the name."""
+    of_named = list(filter(named, memories)) if named else []
     best = max((memory.relevance or 0.0 for memory in of_named or memories), default=0.0)
     kept = [
         memory

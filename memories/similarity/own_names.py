@@ -68,8 +68,8 @@ def proper_words(text: str) -> set[str]:
 
 def given_names(subject: str, metadata: Mapping[str, Any]) -> list[str]:
     """Return the names that a caller gave: the subject, and `names` of the metadata."""
-    names = [name.strip() for name in texts_under(metadata, "names")]
-    return list(dict.fromkeys(filter(None, [subject, *names])))
+    names = [name for name in [subject, *texts_under(metadata, "names")] if name.strip()]
+    return list(dict.fromkeys(names))
 
 
 def own_name_keys(text: str, subject: str, metadata: Mapping[str, Any]) -> list[str]:

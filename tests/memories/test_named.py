@@ -7,7 +7,7 @@ import pytest
 from memories.buckets.read_pipeline import ReadPipeline
 from memories.haema import Memory
 from memories.models import Namespace
-from memories.search import recall
+from memories.search import named, recall
 from memories.similarity.own_names import is_label, label_names
 from tests.memories.conftest import remember
 from tests.memories.test_api import Agent
@@ -21,6 +21,7 @@ LABELS = (
     "harbour_bell Old Maud bell of the harbour",
     "salt_road Saltway trade route",
     "night_lamp Corvid lantern",
+    "eel_weir",
 )
 
 
@@ -49,6 +50,7 @@ def labelled(mira: Namespace) -> Namespace:
         ("did anybody ring OLD MAUD", [2]),
         ("Which lanterns are lit?", [4]),
         ("grey_ferry", [1]),
+        ("Who owns the eel weir?", [5]),
         ("The Sparrow and the Saltway, which is faster?", [1, 3]),
         ("Who baked the bread?", []),
         ("How high is the Narrow tower?", []),
@@ -169,3 +171,18 @@ def test_names_over_rest_tools_and_python(world: World, tmp_path: Path) -> None:
     memory.add(["He keeps the bees."], details=True, names=["Kostya"])
     memory.add(["The toll bell hangs at the weir."])
     assert memory.search("Who is Kostya?", 5) == ["He keeps the bees."]
+
+
+def test_every_memory_of_a_subject_is_read_however_many_there_are(
+    mira: Namespace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(named, "MOST_READ", 3)
+    remember(mira, "Owes nine silver to the ferrymen.", subject="Tobin")
+    dull = [f"Saw the {name} from the {place}." for name, place in SIGHTS]
+    remember(mira, *dull, subject="Tobin")
+    found = [one.text for one in recall.search(mira, "What does Tobin owe the ferrymen?").memories]
+    assert found[0] == "Owes nine silver to the ferrymen."
+    assert len(found) == len(SIGHTS) + 1
+
+
+SIGHTS = [("bell", "gate"), ("lamp", "stair"), ("sign", "tavern"), ("moss", "well")]
