@@ -1,14 +1,15 @@
 """Precision of reads: whether a question that wants one memory gets that one and nothing else.
 
-    python -m bench.precision [--reader ask|search] [--results FOLDER]
+    python -m bench.precision [--second] [--reader ask|search] [--results FOLDER]
     python -m bench.precision --stores FILE        # another author's memories in sentences
 
-Without `--stores`, the cases of `bench/data/named_labels.jsonl` are sent over HTTP to
-`bench.precision_adapter`, in the style that PrecisionMemBench's README describes: memories that are
-names with their aliases, questions that name them in some form, questions that name nothing, and a
-session that drifts from one subject to the next. A case passes if exactly what it wants is found.
-`drift` is the share of what was found in the session that belongs to an earlier subject. With
-`--results`, each case has a line in `FOLDER/cases.jsonl`.
+Without `--stores`, the cases of `bench/data/named_labels.jsonl`, or with `--second` those of
+`named_labels_second.jsonl`, are sent over HTTP to `bench.precision_adapter`, in the style that
+PrecisionMemBench's README describes: memories that are names with their aliases, questions that
+name them in some form, questions that name nothing, and a session that drifts from one subject to
+the next. A case passes if exactly what it wants is found. `drift` is the share of what was found in
+the session that belongs to an earlier subject. With `--results`, each case has a line in
+`FOLDER/cases.jsonl`.
 """
 
 import argparse
@@ -139,14 +140,14 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--stores", type=Path)
+    parser.add_argument("--second", action="store_true")
     parser.add_argument("--reader", choices=READERS, default="ask")
     parser.add_argument("--results", type=Path)
     options = parser.parse_args()
     os.environ["LLM_MODEL"] = ""
     connect("memory37_precision_bench")
-    rows = (
-        rows_of_stores(options.stores) if options.stores else load_rows(DATA / "named_labels.jsonl")
-    )
+    own = "named_labels_second.jsonl" if options.second else "named_labels.jsonl"
+    rows = rows_of_stores(options.stores) if options.stores else load_rows(DATA / own)
     server = make_server(PrecisionStore(reader=options.reader, results=options.results), port=0)
     Thread(target=server.serve_forever, daemon=True).start()
     try:
