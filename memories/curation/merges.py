@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 from uuid import UUID
 
 from django.db.models import F, FloatField, Func, QuerySet
@@ -25,8 +26,9 @@ class UncheckedMerge:
     similarity: float | None
 
 
-def unchecked_merges(namespace: Namespace) -> "QuerySet[Succession]":
-    """Return the links of merges by rules that nobody has checked, the least similar pair first."""
+def unchecked_merges(namespace: Namespace) -> "QuerySet[Any]":
+    """Return the links of merges by rules that nobody has checked, each with the `distance` of both
+    memories, the least similar pair first."""
     distance = Func(
         *(F("older__embedding"), F("newer__embedding")),
         template="(%(expressions)s)",
