@@ -28,8 +28,11 @@ DELIMITERS = ",;\t|"
 
 
 def is_table(file: SourceFile, _bundle: Bundle) -> int:
-    header = next(csv.reader(io.StringIO(file.text), dialect=dialect_of(file)), [])
-    return 40 if has_title(header) else 10
+    rows = csv.reader(lines_of(file), dialect=dialect_of(file))
+    try:
+        return 40 if has_title(next(rows, [])) else 10
+    except csv.Error:
+        return 10  # the reader says what is wrong
 
 
 def is_own_json(file: SourceFile, _bundle: Bundle) -> int:
@@ -74,11 +77,11 @@ def table_rows(file: SourceFile) -> Iterator[tuple[int, dict[str, str]]]:
     """Yield the rows with their line, by columns in lower case."""
     # A text of a broken file may open a quote that nothing closes: one cell of the whole rest.
     csv.field_size_limit(1_000_000)
-    rows = csv.DictReader(io.StringIO(file.text), dialect=dialect_of(file))
-    if not has_title(rows.fieldnames or []):
-        message = _("The first line must name the columns, among them `title` or `name`.")
-        raise Invalid(message, errors=[{"loc": ["line", 1]}])
+    rows = csv.DictReader(lines_of(file), dialect=dialect_of(file))
     try:
+        if not has_title(rows.fieldnames or []):
+            message = _("The first line must name the columns, among them `title` or `name`.")
+            raise Invalid(message, errors=[{"loc": ["line", 1]}])
         for row in rows:
             # A line that is longer than the first has a list under None.
             cells = ((key, value) for key, value in row.items() if key and isinstance(value, str))
@@ -86,6 +89,11 @@ def table_rows(file: SourceFile) -> Iterator[tuple[int, dict[str, str]]]:
     except csv.Error as problem:
         message = _("The table cannot be read: %(reason)s.") % {"reason": problem}
         raise Invalid(message, errors=[{"loc": ["line", rows.line_num]}]) from problem
+
+
+def lines_of(file: SourceFile) -> io.StringIO:
+    """Lines may end as on any system: the parser refuses a bare carriage return."""
+    return io.StringIO(file.text, newline=None)
 
 
 def dialect_of(file: SourceFile) -> Any:

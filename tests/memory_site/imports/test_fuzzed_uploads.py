@@ -57,6 +57,17 @@ def content(suffix: str) -> Any:
     return as_text | st.binary(max_size=300)
 
 
+@pytest.mark.parametrize("text", ["title,body\rInn,By the pier.", '"' + "a" * 2_000_000, "\r\x01"])
+def test_a_table_of_another_system_or_without_an_end_is_no_fault_of_ours(
+    text: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "table.csv"
+    file.write_bytes(text.encode())
+    reading = read_upload(file, mapping=ImportMapping())
+    titles = [draft.entry.title for draft in reading.drafts]
+    assert titles == ["Inn"] if "Inn" in text else reading.problems
+
+
 @pytest.mark.parametrize("name", sorted(FORMATS))
 def test_any_file_is_read_or_its_fault_is_named(name: str) -> None:
     suffixes = FORMATS[name].suffixes
