@@ -7,6 +7,7 @@ restores them.
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from uuid import UUID
 
@@ -35,6 +36,15 @@ Scope = ErasureReceipt.Scope
 ALLOW_DELETION = "SELECT set_config('memory37.deletion', %s, true)"
 
 
+@dataclass(frozen=True)
+class ErasedPart:
+    """What was erased from one namespace: its receipt, and the texts to search for."""
+
+    receipt: ErasureReceipt
+    texts: Sequence[str]
+    texts_in_cache: Sequence[str]
+
+
 def erase(
     namespace: Namespace, scope: str, target: UUID | str = "", *, by: str = "", reason: str = ""
 ) -> ErasureReceipt:
@@ -44,6 +54,27 @@ def erase(
     derived from the selected rows or repeats their texts is erased with them. Raise `NotFound` for
     an unknown memory, `Invalid` for an empty source or subject.
     """
+    erased = erase_part(namespace, scope, target, by=by, reason=reason)
+    verify(erased)
+    return erased[0].receipt
+
+
+def erase_from_all(
+    namespaces: Sequence[Namespace], scope: str, target: str, *, by: str = "", reason: str = ""
+) -> list[ErasureReceipt]:
+    """Erase the same source or subject from each of `namespaces`, like `erase`, and verify all of
+    it by one search: it reads every table, however little was erased."""
+    by_namespace = [
+        erase_part(namespace, scope, target, by=by, reason=reason) for namespace in namespaces
+    ]
+    verify([part for parts in by_namespace for part in parts])
+    return [parts[0].receipt for parts in by_namespace]
+
+
+def erase_part(
+    namespace: Namespace, scope: str, target: UUID | str, *, by: str, reason: str
+) -> list[ErasedPart]:
+    """Erase, and return what was erased from `namespace`, and then from those who were told."""
     is_whole = scope == Scope.NAMESPACE
     with transaction.atomic(), connection.cursor() as cursor:
         namespace = lock_namespace(namespace)
@@ -65,33 +96,31 @@ def erase(
         receipt.counts = dict(counts)
         receipt.save(update_fields=["counts"])
         cursor.execute(ALLOW_DELETION, [""])
+    parts = [ErasedPart(receipt, selection.texts, texts_in_cache)]
     for listener, memory in told_on:
         # The same text told on along another way is gone by now.
         if MemoryItem.objects.filter(pk=memory).exists():
-            erase(listener, Scope.MEMORY, memory, by=by, reason=reason)
+            parts += erase_part(listener, Scope.MEMORY, memory, by=by, reason=reason)
     # Caches and files cannot be rolled back, so they change only after the commit.
     _clean_up_outside_transaction(namespace, is_whole=is_whole)
-    return verify(receipt, texts=selection.texts, texts_in_cache=texts_in_cache)
+    return parts
 
 
-def verify(
-    receipt: ErasureReceipt,
-    *,
-    texts: Sequence[str] = (),
-    texts_in_cache: Sequence[str] = (),
-) -> ErasureReceipt:
-    """Search all tables for what is left, and the cache for the vectors of `texts_in_cache`, and
-    write it on the receipt.
-
-    Without `texts` only ids are searched: the receipt does not keep the erased texts.
-    """
-    ids = list(receipt.tombstones.values_list("pk", flat=True))
-    receipt.leftovers = search_leftovers(
-        receipt.namespace_id_was, ids, texts, texts_in_cache=texts_in_cache
+def verify(parts: Sequence[ErasedPart]) -> None:
+    """Search all tables for what is left of `parts`, and the cache for the vectors of their texts,
+    and write it on the receipts; each says what is left of any of them."""
+    if not parts:
+        return
+    receipts = [part.receipt for part in parts]
+    leftovers = search_leftovers(
+        [receipt.namespace_id_was for receipt in receipts],
+        list(Tombstone.objects.filter(receipt__in=receipts).values_list("pk", flat=True)),
+        [text for part in parts for text in part.texts],
+        texts_in_cache=[text for part in parts for text in part.texts_in_cache],
     )
-    receipt.verified_at = timezone.now()
-    receipt.save(update_fields=["leftovers", "verified_at"])
-    return receipt
+    for receipt in receipts:
+        receipt.leftovers, receipt.verified_at = leftovers, timezone.now()
+        receipt.save(update_fields=["leftovers", "verified_at"])
 
 
 def delete_rows(

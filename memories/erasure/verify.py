@@ -36,7 +36,7 @@ SELECT count(*) FROM {table} WHERE EXISTS (
     WHERE position(convert_to(id, 'UTF8') IN {column}) > 0)
 """
 CONTAINS_TEXT = """
-SELECT count(*) FROM {table} WHERE namespace_id = %(namespace)s AND (
+SELECT count(*) FROM {table} WHERE namespace_id = ANY(%(namespaces)s) AND (
     {column}::text = ANY(%(texts)s)
     OR EXISTS (
         SELECT 1 FROM unnest(%(quotable)s::text[]) quoted WHERE strpos({column}::text, quoted) > 0))
@@ -46,15 +46,15 @@ CACHED_TEXTS = "SELECT count(*) FROM retrieval_cachedvector WHERE text_hash = AN
 
 
 def search_leftovers(
-    namespace_id: UUID, ids: list[UUID], texts: Sequence[str], *, texts_in_cache: Sequence[str]
+    namespaces: list[UUID], ids: list[UUID], texts: Sequence[str], *, texts_in_cache: Sequence[str]
 ) -> list[str]:
-    """Name each column that still holds one of `ids`, in the namespace one of `texts`, or in the
+    """Name each column that still holds one of `ids`, in the namespaces one of `texts`, or in the
     vector cache one of `texts_in_cache`."""
     values: dict[str, Any] = {
         "ids": ids,
         "patterns": [f"%{pk}%" for pk in ids],
         "names": [str(pk) for pk in ids],
-        "namespace": namespace_id,
+        "namespaces": namespaces,
         "texts": list(texts),
         "quotable": [text for text in texts if len(text) >= MIN_QUOTE_LENGTH],
         "hashes": [text_hash(text) for text in texts_in_cache],

@@ -11,7 +11,5 @@ def erase_memories(episode: Episode) -> list[ErasureReceipt]:
     them; return the receipts."""
     source, reason = source_of(episode), "the episode was deleted for good"
     holders = Namespace.objects.filter(memories__episode=episode).distinct().order_by("pk")
-    return [
-        deletion.erase(holder, ErasureReceipt.Scope.SOURCE, source, by="episode", reason=reason)
-        for holder in list(holders)
-    ]
+    scope = ErasureReceipt.Scope.SOURCE
+    return deletion.erase_from_all(list(holders), scope, source, by="episode", reason=reason)

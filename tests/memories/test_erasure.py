@@ -167,7 +167,7 @@ def test_the_verifier_finds_what_a_careless_deletion_leaves(mira: Namespace) -> 
     conversation.log_message(mira, f"Did you know? {SECRET}")
     MemoryItem.objects.filter(pk=pk).delete()
     get_embedder("memory").embed_document([SECRET])
-    leftovers = search_leftovers(mira.pk, [pk], [SECRET], texts_in_cache=[SECRET])
+    leftovers = search_leftovers([mira.pk], [pk], [SECRET], texts_in_cache=[SECRET])
     assert any("memories_observation.text" in place for place in leftovers)
     assert any("memories_message.text" in place for place in leftovers)
     assert any("cachedvector" in place for place in leftovers)

@@ -4,7 +4,9 @@ nobody else knows of it."""
 from typing import Any
 
 import pytest
+from django.db import connection
 from django.test import override_settings
+from django.test.utils import CaptureQueriesContext
 
 from episodes.erasure import erase_episode
 from episodes.ingest import ingest_episode, restore_episode, retract_episode
@@ -173,6 +175,16 @@ def test_deleting_the_episode_leaves_nothing(world: World) -> None:
     assert not MemoryItem.objects.exists()
     assert ErasureReceipt.objects.filter(verified_at=None).count() == 0
     assert all(receipt.is_clean for receipt in ErasureReceipt.objects.all())
+
+
+def test_all_tables_are_searched_once_however_many_remembered(world: World) -> None:
+    record(world)
+    tell_of_it(world, "jory-fenn", "tobin")
+    with CaptureQueriesContext(connection) as queries:
+        erase_episode(world, "ep-rope")
+    assert ErasureReceipt.objects.count() > 2
+    searched = [each for each in queries if 'FROM "worlds_world" WHERE "id"' in each["sql"]]
+    assert len(searched) == 1, "the ids are searched in each table"
 
 
 def test_deleting_a_memory_for_good_takes_what_was_told_of_it(world: World) -> None:
