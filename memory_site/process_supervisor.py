@@ -25,9 +25,9 @@ WORKER_OPTIONS = (
     *("--without-gossip", "--without-mingle", "--without-heartbeat"),
 )
 LOOK_EVERY_SECONDS = 0.2
-STOP_SECONDS = 3.5
+STOP_SECONDS = 2.0
 """Until a process that does not end is killed: what it was doing is rows that the next one finds.
-The web process ends its streams after three."""
+The web process ends its streams after one."""
 COLOURS = {"web": 36, "worker": 33, "beat": 32, "about": 35, "up": 31}
 
 

@@ -21,7 +21,7 @@ HEAD_SECONDS = 20.0
 """Until the head of a request must have come: after the connection was made, or after its first
 byte on one that is kept open. A client that sends a byte now and then would hold a connection."""
 KEEP_ALIVE_SECONDS = 75
-STOP_SECONDS = 3
+STOP_SECONDS = 1
 
 
 class TimedHeads(HttpToolsProtocol):
