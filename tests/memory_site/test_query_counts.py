@@ -71,6 +71,8 @@ NOT_PAGES = {
     "set_language": "only POST",
     "invitation": "its token is shown once",
     "password_reset_confirm": "its token is sent by mail",
+    "openid_connect_login": "leads to another server",
+    "openid_connect_callback": "another server leads there",
     "picture": "a file",
     "picture-preview": "a file",
     "picture-thumbnail": "a file",
