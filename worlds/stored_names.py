@@ -78,7 +78,7 @@ def is_named(
     values = [value for _each, wanted in lookups for value in (world, wanted)]
     # An array of a subquery is read once. A join with it would be repeated for each row wherever
     # PostgreSQL has not counted the rows yet, as in a large import.
-    found = RawSQL(f"ARRAY({statement})", values)
+    found = RawSQL(f"ARRAY({statement})", values)  # nosec B611 - only quoted names
     return Q(
         Func(
             "pk",
