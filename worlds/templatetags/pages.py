@@ -11,7 +11,7 @@ from django.conf import settings
 from django.contrib.humanize.templatetags.humanize import naturaltime
 from django.utils import timezone
 from django.utils.formats import date_format
-from django.utils.html import format_html
+from django.utils.html import format_html, format_html_join
 from django.utils.module_loading import import_string
 from django.utils.safestring import SafeString
 
@@ -40,6 +40,27 @@ def link_resolver() -> Callable[..., LinkResolver]:
     """The apps above know what links mean: `settings.LINK_RESOLVER`."""
     resolver: Callable[..., LinkResolver] = import_string(settings.LINK_RESOLVER)
     return resolver
+
+
+# Every page has these lists, twice in its menus. Twenty parties have a hundred characters, and a
+# loop of the template language over them takes longer than the rest of many a page.
+AUDIENCE_OPTION = '<option value="{}">{}</option>'
+AUDIENCE_BUTTON = '<li><button class="item" name="as" value="{}"{}>{}</button></li>'
+CURRENT = SafeString(' aria-current="true"')
+
+
+@register.simple_tag
+def audience_options(viewer: Viewer) -> SafeString:
+    """The parties and characters of the world as options of a select."""
+    return format_html_join("", AUDIENCE_OPTION, viewer.party_choices)
+
+
+@register.simple_tag
+def audience_buttons(viewer: Viewer) -> SafeString:
+    """The parties and characters of the world as buttons that show the world as they see it."""
+    current = viewer.audience_text
+    choices = [(at, CURRENT if at == current else "", name) for at, name in viewer.party_choices]
+    return format_html_join("", AUDIENCE_BUTTON, choices)
 
 
 @register.filter
