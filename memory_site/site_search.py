@@ -129,17 +129,14 @@ def percentage_embedded(viewer: Viewer) -> int | None:
     """The percentage of the texts of lore and rules that have a vector, of those that the viewer
     may know; None when none waits for its first try, so that a missing vector means a model that
     does not answer."""
-    total = ready = waiting = 0
-    is_ready = Q(embedded_rev__gte=F("rev"))
-    for rows in (known_lore_passages(viewer), known_rule_passages(viewer)):
-        counts = rows.aggregate(
-            all=Count("pk"),
-            ready=Count("pk", is_ready),
-            waiting=Count("pk", ~is_ready & Q(embed_tries=0)),
-        )
-        total, ready = total + counts["all"], ready + counts["ready"]
-        waiting += counts["waiting"]
-    return 100 * ready // total if waiting else None
+    kinds = (known_lore_passages(viewer), known_rule_passages(viewer))
+    is_stale = Q(embedded_rev__lt=F("rev"))
+    # There is an index of the rows that wait; the others are counted only when there are some.
+    if not any(rows.filter(is_stale, embed_tries=0).exists() for rows in kinds):
+        return None
+    counts = [rows.aggregate(all=Count("pk"), ready=Count("pk", ~is_stale)) for rows in kinds]
+    total = sum(each["all"] for each in counts)
+    return 100 * sum(each["ready"] for each in counts) // total
 
 
 def known_lore_passages(viewer: Viewer) -> Any:
