@@ -23,6 +23,7 @@ from knowledge.graph.protocol import View
 from knowledge.graph.schemas import EdgeFact, GraphFact, NodeFact
 from knowledge.graph.upsert import upsert_facts
 from knowledge.models import Document, Lore, LorePassage, Rule, RulePassage
+from memories.models import MemoryItem
 from memory_site import toolbox
 from memory_site.mcp import to_mcp_tool
 from memory_site.openai_schemas import function_schema
@@ -135,6 +136,10 @@ def tool_steps(world: World) -> Iterator[Step]:
 
 
 def _call(name: str, arguments: dict[str, Any], caller: Caller) -> dict[str, Any]:
+    if "memory_id" in arguments:
+        own = MemoryItem.objects.filter(namespace__world=caller.world, namespace__npc=None)
+        memory = own.latest("created_at")
+        arguments = {**arguments, "memory_id": str(memory.pk)}
     return toolbox.call_tool(name, arguments, caller, via="smoke").as_json()
 
 

@@ -16,8 +16,12 @@ from memories.buckets.intent_model import (
 )
 from memories.classification.cues import Cues, LabelScores, load_cues, rank_labels
 from memories.states import Bucket
-from retrieval.embedders import CachedEmbedder, get_configured_embedder, get_embedder
-from retrieval.embedders.vector_cache import load_vectors
+from retrieval.embedders import (
+    CachedEmbedder,
+    get_configured_embedder,
+    get_embedder,
+    load_vectors,
+)
 from retrieval.errors import EmbedderDown
 
 logger = logging.getLogger(__name__)

@@ -14,6 +14,7 @@ from retrieval.embedders.vector_cache import (
     embedder_path,
     get_configured_embedder,
     get_embedder,
+    load_vectors,
     text_hash,
 )
 from retrieval.embedders.warm_up import load_models_soon
@@ -30,6 +31,7 @@ __all__ = [
     "get_configured_embedder",
     "get_embedder",
     "load_models_soon",
+    "load_vectors",
     "text_hash",
     "unit_rows",
 ]

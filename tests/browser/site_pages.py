@@ -40,7 +40,7 @@ DOWNLOADS = {"archive-file"}
 PARAMETER = re.compile(r"<(?:(\w+):)?(\w+)>")
 NO_ROW: dict[str, Any] = {"int": 1, "uuid": UUID(int=0)}
 """For pages that only take a POST, which answer before they look for the row."""
-NO_WORD = {"kind": "change", "pk": "1"}
+NO_WORD = {"kind": "change", "pk": "1", "ref": "1"}
 """The same, for parameters that are texts."""
 Rows = dict[str, list[Any]]
 

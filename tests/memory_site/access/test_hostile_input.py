@@ -18,6 +18,7 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.test import Client
 from django.urls import URLPattern, get_resolver, reverse
+from django.urls.resolvers import RegexPattern
 
 from memory_site.api import api
 from memory_site.api_reference.examples import examples
@@ -73,7 +74,10 @@ def faults(client: Client, calls: list[Call], **headers: Any) -> dict[str, Call]
 
 def patterns(resolver: Any, outer: dict[str, type]) -> Iterator[tuple[URLPattern, dict[str, type]]]:
     for each in resolver.url_patterns:
-        arguments = {**outer, **{n: type(c) for n, c in each.pattern.converters.items()}}
+        own = {name: type(converter) for name, converter in each.pattern.converters.items()}
+        if isinstance(each.pattern, RegexPattern):
+            own = dict.fromkeys(each.pattern.regex.groupindex, str)
+        arguments = {**outer, **own}
         if isinstance(each, URLPattern):
             if each.name and each.name not in ENDLESS:
                 yield each, arguments

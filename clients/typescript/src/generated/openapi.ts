@@ -13534,7 +13534,7 @@ export interface operations {
                      *             "edition": null,
                      *             "licence": null,
                      *             "attribution": null,
-                     *             "author": "engine (09a5d11031ea)",
+                     *             "author": "engine (7b32e197cd61)",
                      *             "episode": null
                      *           },
                      *           "updated_at": "2026-11-22T19:40:00Z",
@@ -14350,7 +14350,7 @@ export interface operations {
                      *           "relevance": 0.94,
                      *           "match": "keyword",
                      *           "context": "",
-                     *           "recorded_ms": 1795517744217,
+                     *           "recorded_ms": 1795519140259,
                      *           "event_at": null,
                      *           "sources": [
                      *             "Cy joined late."
@@ -14600,10 +14600,10 @@ export interface operations {
                      *       "intent": "preference",
                      *       "abstained": false,
                      *       "because": "",
-                     *       "decided_by": "signs",
+                     *       "decided_by": "names",
                      *       "explanation": [
                      *         "intent preference (preference 0.68, profile 0.31, knowledge 0.3) → preference",
-                     *         "4 candidates, fusion weighted, support 0.87"
+                     *         "2 candidates, fusion weighted, support 0.87"
                      *       ],
                      *       "degraded": []
                      *     }
@@ -15499,7 +15499,7 @@ export interface operations {
                      *       "key": {
                      *         "id": "01a20000-0000-7000-8000-000000000001",
                      *         "name": "engine",
-                     *         "prefix": "09a5d11031ea",
+                     *         "prefix": "7b32e197cd61",
                      *         "scopes": [
                      *           "admin"
                      *         ],
@@ -17858,7 +17858,7 @@ export interface operations {
                      *             "year_one_begins": 0,
                      *             "first_weekday": 0
                      *           },
-                     *           "made_by": "engine (09a5d11031ea)",
+                     *           "made_by": "engine (7b32e197cd61)",
                      *           "created_at": "2026-11-22T19:40:00Z"
                      *         }
                      *       ]
@@ -18712,7 +18712,7 @@ export interface operations {
                      *         {
                      *           "id": "01a20000-0000-7000-8000-000000000003",
                      *           "name": "table page",
-                     *           "prefix": "4273bcc7d315",
+                     *           "prefix": "b5a809b89ae7",
                      *           "scopes": [
                      *             "tools:read"
                      *           ],
@@ -18811,7 +18811,7 @@ export interface operations {
                      * @example {
                      *       "id": "01a20000-0000-7000-8000-000000000003",
                      *       "name": "table page",
-                     *       "prefix": "4273bcc7d315",
+                     *       "prefix": "b5a809b89ae7",
                      *       "scopes": [
                      *         "tools:read"
                      *       ],
@@ -18893,7 +18893,7 @@ export interface operations {
                      * @example {
                      *       "id": "01a20000-0000-7000-8000-000000000003",
                      *       "name": "table page",
-                     *       "prefix": "4273bcc7d315",
+                     *       "prefix": "b5a809b89ae7",
                      *       "scopes": [
                      *         "tools:read"
                      *       ],
@@ -19149,7 +19149,7 @@ export interface operations {
                      *       "last_success_at": null,
                      *       "created_at": "2026-11-22T19:40:00Z",
                      *       "updated_at": "2026-11-22T19:40:00Z",
-                     *       "secret": "whsec_ZGlftroAjs9JQZsvdeNCAkfqr6PG81sbZVPI81XBd0A="
+                     *       "secret": "whsec_ejqK2AdBm1RsCCHpEDUtIWx3hvGPOGk+G2Xa4HdmZaE="
                      *     }
                      */
                     "application/json": components["schemas"]["Webhook"];
@@ -19483,7 +19483,7 @@ export interface operations {
                      *       "last_success_at": null,
                      *       "created_at": "2026-11-22T19:40:00Z",
                      *       "updated_at": "2026-11-22T19:40:00Z",
-                     *       "secret": "whsec_5nD9rHaFJrXDBGnbk6S+XbKh+eC4IxrqWuRpiAs3MZs="
+                     *       "secret": "whsec_wKCb2WrRddV5b9cJw0psnkWl9nCSp1ngZ7vGJSGLWvg="
                      *     }
                      */
                     "application/json": components["schemas"]["Webhook"];
@@ -19551,7 +19551,7 @@ export interface operations {
                      *         {
                      *           "at": "2026-11-22T19:40:00Z",
                      *           "status": 0,
-                     *           "milliseconds": 8,
+                     *           "milliseconds": 22,
                      *           "error": "engine.invalid cannot be resolved",
                      *           "answer": ""
                      *         }
@@ -19644,7 +19644,7 @@ export interface operations {
                      *             {
                      *               "at": "2026-11-22T19:40:00Z",
                      *               "status": 0,
-                     *               "milliseconds": 8,
+                     *               "milliseconds": 22,
                      *               "error": "engine.invalid cannot be resolved",
                      *               "answer": ""
                      *             }
@@ -19733,7 +19733,7 @@ export interface operations {
                      *         {
                      *           "at": "2026-11-22T19:40:00Z",
                      *           "status": 0,
-                     *           "milliseconds": 8,
+                     *           "milliseconds": 22,
                      *           "error": "engine.invalid cannot be resolved",
                      *           "answer": ""
                      *         },
@@ -19826,7 +19826,7 @@ export interface operations {
                      *           "in_world_label": "",
                      *           "in_world_date": "",
                      *           "note": "He works there.",
-                     *           "by": "engine (09a5d11031ea)",
+                     *           "by": "engine (7b32e197cd61)",
                      *           "created_at": "2026-11-22T19:40:00Z",
                      *           "undone_at": null
                      *         }
@@ -19919,7 +19919,7 @@ export interface operations {
                      *       "in_world_label": "",
                      *       "in_world_date": "",
                      *       "note": "He works there.",
-                     *       "by": "engine (09a5d11031ea)",
+                     *       "by": "engine (7b32e197cd61)",
                      *       "created_at": "2026-11-22T19:40:00Z",
                      *       "undone_at": null
                      *     }
@@ -19995,7 +19995,7 @@ export interface operations {
                      *       "in_world_label": "",
                      *       "in_world_date": "",
                      *       "note": "He works there.",
-                     *       "by": "engine (09a5d11031ea)",
+                     *       "by": "engine (7b32e197cd61)",
                      *       "created_at": "2026-11-22T19:40:00Z",
                      *       "undone_at": null
                      *     }
@@ -20080,7 +20080,7 @@ export interface operations {
                      *       "in_world_label": "",
                      *       "in_world_date": "",
                      *       "note": "He works there.",
-                     *       "by": "engine (09a5d11031ea)",
+                     *       "by": "engine (7b32e197cd61)",
                      *       "created_at": "2026-11-22T19:40:00Z",
                      *       "undone_at": "2026-11-22T19:40:00Z"
                      *     }
@@ -20194,7 +20194,7 @@ export interface operations {
                      *           "in_world_until_date": "",
                      *           "campaign": null,
                      *           "overrides": null,
-                     *           "author": "engine (09a5d11031ea)",
+                     *           "author": "engine (7b32e197cd61)",
                      *           "folder": "",
                      *           "origin": "",
                      *           "version": 1,
@@ -20224,7 +20224,7 @@ export interface operations {
                      *           "in_world_until_date": "",
                      *           "campaign": null,
                      *           "overrides": null,
-                     *           "author": "engine (09a5d11031ea)",
+                     *           "author": "engine (7b32e197cd61)",
                      *           "folder": "Harbour",
                      *           "origin": "",
                      *           "version": 1,
@@ -20587,7 +20587,7 @@ export interface operations {
                      *       "in_world_until_date": "",
                      *       "campaign": null,
                      *       "overrides": null,
-                     *       "author": "engine (09a5d11031ea)",
+                     *       "author": "engine (7b32e197cd61)",
                      *       "folder": "Harbour",
                      *       "origin": "",
                      *       "version": 1,
@@ -21739,7 +21739,7 @@ export interface operations {
                      *       "in_world_until_date": "",
                      *       "campaign": null,
                      *       "overrides": null,
-                     *       "author": "engine (09a5d11031ea)",
+                     *       "author": "engine (7b32e197cd61)",
                      *       "folder": "",
                      *       "origin": "",
                      *       "version": 2,
@@ -21824,7 +21824,7 @@ export interface operations {
                      *           "title": "A second moon",
                      *           "created_at": "2026-11-22T19:40:00Z",
                      *           "reason": "",
-                     *           "proposed_by": "engine (09a5d11031ea)",
+                     *           "proposed_by": "engine (7b32e197cd61)",
                      *           "campaign": null,
                      *           "entry": {
                      *             "title": "A second moon"
@@ -21838,7 +21838,7 @@ export interface operations {
                      *           "title": "The Tin Heron",
                      *           "created_at": "2026-11-22T19:40:00Z",
                      *           "reason": "Ana asked for an inn twice.",
-                     *           "proposed_by": "engine (09a5d11031ea)",
+                     *           "proposed_by": "engine (7b32e197cd61)",
                      *           "campaign": null,
                      *           "entry": {
                      *             "body": "An inn by the pier.",
@@ -21929,7 +21929,7 @@ export interface operations {
                      *       "title": "The Tin Heron",
                      *       "created_at": "2026-11-22T19:40:00Z",
                      *       "reason": "Ana asked for an inn twice.",
-                     *       "proposed_by": "engine (09a5d11031ea)",
+                     *       "proposed_by": "engine (7b32e197cd61)",
                      *       "campaign": null,
                      *       "entry": {
                      *         "body": "An inn by the pier.",
@@ -22039,7 +22039,7 @@ export interface operations {
                      *       "in_world_until_date": "",
                      *       "campaign": null,
                      *       "overrides": null,
-                     *       "author": "engine (09a5d11031ea)",
+                     *       "author": "engine (7b32e197cd61)",
                      *       "folder": "",
                      *       "origin": "",
                      *       "version": 1,
@@ -22122,12 +22122,12 @@ export interface operations {
                      *       "title": "A second moon",
                      *       "created_at": "2026-11-22T19:40:00Z",
                      *       "reason": "",
-                     *       "proposed_by": "engine (09a5d11031ea)",
+                     *       "proposed_by": "engine (7b32e197cd61)",
                      *       "campaign": null,
                      *       "entry": {
                      *         "title": "A second moon"
                      *       },
-                     *       "decided_by": "engine (09a5d11031ea)",
+                     *       "decided_by": "engine (7b32e197cd61)",
                      *       "decision": "There is one moon."
                      *     }
                      */
@@ -22197,7 +22197,7 @@ export interface operations {
                      *       "title": "A second moon",
                      *       "created_at": "2026-11-22T19:40:00Z",
                      *       "reason": "",
-                     *       "proposed_by": "engine (09a5d11031ea)",
+                     *       "proposed_by": "engine (7b32e197cd61)",
                      *       "campaign": null,
                      *       "entry": {
                      *         "title": "A second moon"
@@ -22384,7 +22384,7 @@ export interface operations {
                      *       "in_world_until_date": "",
                      *       "campaign": null,
                      *       "overrides": null,
-                     *       "author": "engine (09a5d11031ea)",
+                     *       "author": "engine (7b32e197cd61)",
                      *       "folder": "Harbour",
                      *       "origin": "",
                      *       "version": 3,
@@ -22457,7 +22457,7 @@ export interface operations {
                      *       "comments": [
                      *         {
                      *           "id": "01a20000-0000-7000-8000-000000000006",
-                     *           "author": "engine (09a5d11031ea)",
+                     *           "author": "engine (7b32e197cd61)",
                      *           "text": "Which plank?",
                      *           "created_at": "2026-11-22T19:40:00Z",
                      *           "resolved_at": null,
@@ -22543,7 +22543,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "id": "01a20000-0000-7000-8000-000000000006",
-                     *       "author": "engine (09a5d11031ea)",
+                     *       "author": "engine (7b32e197cd61)",
                      *       "text": "Which plank?",
                      *       "created_at": "2026-11-22T19:40:00Z",
                      *       "resolved_at": null,
@@ -22615,7 +22615,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "id": "01a20000-0000-7000-8000-000000000006",
-                     *       "author": "engine (09a5d11031ea)",
+                     *       "author": "engine (7b32e197cd61)",
                      *       "text": "Which plank?",
                      *       "created_at": "2026-11-22T19:40:00Z",
                      *       "resolved_at": null,
@@ -22706,11 +22706,11 @@ export interface operations {
                     /**
                      * @example {
                      *       "id": "01a20000-0000-7000-8000-000000000006",
-                     *       "author": "engine (09a5d11031ea)",
+                     *       "author": "engine (7b32e197cd61)",
                      *       "text": "Which plank?",
                      *       "created_at": "2026-11-22T19:40:00Z",
                      *       "resolved_at": "2026-11-22T19:40:00Z",
-                     *       "resolved_by": "engine (09a5d11031ea)"
+                     *       "resolved_by": "engine (7b32e197cd61)"
                      *     }
                      */
                     "application/json": components["schemas"]["Comment"];
@@ -23959,7 +23959,7 @@ export interface operations {
                      *           "count": 1,
                      *           "is_new": false,
                      *           "who": "",
-                     *           "reason": "bulk change undone by engine (09a5d11031ea)"
+                     *           "reason": "bulk change undone by engine (7b32e197cd61)"
                      *         },
                      *         {
                      *           "at": "2026-11-22T19:40:00Z",
@@ -23975,7 +23975,7 @@ export interface operations {
                      *           "reason": "bulk change by anna: status Draft"
                      *         }
                      *       ],
-                     *       "next_cursor": "IjIwMjYtMTEtMjRUMTA6NTU6MTYuNzc5ODIxKzAwOjAwIg:voK04mGZDby0Ga5y89Lup7r8vD4CqqoGru1Y5gYT76U"
+                     *       "next_cursor": "IjIwMjYtMTEtMjRUMTE6MTg6MzIuMjc5OTc0KzAwOjAwIg:PiMAr_bwYqoOrk-ejfQ2YDiJC9gFB4_jS14cvlvTiJ0"
                      *     }
                      */
                     "application/json": components["schemas"]["RecentChangePage"];
@@ -26475,7 +26475,7 @@ export interface operations {
                      *           "state": "done",
                      *           "progress": 100,
                      *           "failure": "",
-                     *           "size": 28890,
+                     *           "size": 28936,
                      *           "created_at": "2026-11-22T19:40:00Z",
                      *           "finished_at": "2026-11-22T19:40:00Z"
                      *         }
@@ -26650,7 +26650,7 @@ export interface operations {
                      *       "state": "done",
                      *       "progress": 100,
                      *       "failure": "",
-                     *       "size": 28890,
+                     *       "size": 28936,
                      *       "created_at": "2026-11-22T19:40:00Z",
                      *       "finished_at": "2026-11-22T19:40:00Z"
                      *     }
@@ -26940,13 +26940,13 @@ export interface operations {
                      *           "audience": "gm",
                      *           "key_id": "01a20000-0000-7000-8000-000000000001",
                      *           "key_name": "engine",
-                     *           "request_id": "01a20d32367d7148be485dc84bb51dd9",
+                     *           "request_id": "01a20d477e35791babe6f031f4db6f59",
                      *           "asked": {},
                      *           "returned": [],
                      *           "degraded": [],
                      *           "status": 201,
                      *           "code": "",
-                     *           "milliseconds": 55.67
+                     *           "milliseconds": 52.066
                      *         }
                      *       ],
                      *       "next_cursor": null
@@ -27031,13 +27031,13 @@ export interface operations {
                      *       "audience": "gm",
                      *       "key_id": "01a20000-0000-7000-8000-000000000001",
                      *       "key_name": "engine",
-                     *       "request_id": "01a20d32367d7148be485dc84bb51dd9",
+                     *       "request_id": "01a20d477e35791babe6f031f4db6f59",
                      *       "asked": {},
                      *       "returned": [],
                      *       "degraded": [],
                      *       "status": 201,
                      *       "code": "",
-                     *       "milliseconds": 55.67
+                     *       "milliseconds": 52.066
                      *     }
                      */
                     "application/json": components["schemas"]["AuditedCall"];
@@ -27929,7 +27929,7 @@ export interface operations {
                      *       "method": "rules",
                      *       "visibility": "gm",
                      *       "contradicts": [],
-                     *       "decided_by": "engine (09a5d11031ea)",
+                     *       "decided_by": "engine (7b32e197cd61)",
                      *       "decided_at": "2026-11-22T19:40:00Z",
                      *       "created_at": "2026-11-22T19:40:00Z"
                      *     }
@@ -30238,7 +30238,7 @@ export interface operations {
                      *         {
                      *           "id": "01a20000-0000-7000-8000-000000000033",
                      *           "text": "Ada lost a boot.",
-                     *           "author": "engine (09a5d11031ea)",
+                     *           "author": "engine (7b32e197cd61)",
                      *           "party_id": "gulls",
                      *           "session_id": "session-1",
                      *           "used": false,
@@ -30324,7 +30324,7 @@ export interface operations {
                      * @example {
                      *       "id": "01a20000-0000-7000-8000-000000000033",
                      *       "text": "Ada lost a boot.",
-                     *       "author": "engine (09a5d11031ea)",
+                     *       "author": "engine (7b32e197cd61)",
                      *       "party_id": "gulls",
                      *       "session_id": "session-1",
                      *       "used": false,
@@ -30395,7 +30395,7 @@ export interface operations {
                      * @example {
                      *       "id": "01a20000-0000-7000-8000-000000000033",
                      *       "text": "Ada lost a boot.",
-                     *       "author": "engine (09a5d11031ea)",
+                     *       "author": "engine (7b32e197cd61)",
                      *       "party_id": "gulls",
                      *       "session_id": "session-1",
                      *       "used": false,
@@ -30631,7 +30631,7 @@ export interface operations {
                      *       "party_id": "gulls",
                      *       "summary_id": "ep-landing",
                      *       "closed_at": "2026-11-22T19:40:00Z",
-                     *       "closed_by": "engine (09a5d11031ea)",
+                     *       "closed_by": "engine (7b32e197cd61)",
                      *       "created_at": "2026-11-22T19:40:00Z"
                      *     }
                      */
@@ -31767,7 +31767,7 @@ export interface operations {
                      *       "axis": "trust",
                      *       "reason": "They paid at once.",
                      *       "state": "counts",
-                     *       "made_by": "engine (09a5d11031ea)",
+                     *       "made_by": "engine (7b32e197cd61)",
                      *       "caused_by": null,
                      *       "caused_as": "",
                      *       "in_world_at": 412,
@@ -32181,7 +32181,7 @@ export interface operations {
                      *               "summary_id": null,
                      *               "caused_by": null,
                      *               "caused_as": "",
-                     *               "made_by": "engine (09a5d11031ea)",
+                     *               "made_by": "engine (7b32e197cd61)",
                      *               "in_world_at": 412,
                      *               "in_world_label": "12 Rainmonth",
                      *               "happened_at": "2026-11-22T19:40:00Z"
@@ -32293,7 +32293,7 @@ export interface operations {
                      *           "summary_id": null,
                      *           "caused_by": null,
                      *           "caused_as": "",
-                     *           "made_by": "engine (09a5d11031ea)",
+                     *           "made_by": "engine (7b32e197cd61)",
                      *           "in_world_at": 412,
                      *           "in_world_label": "12 Rainmonth",
                      *           "happened_at": "2026-11-22T19:40:00Z"
@@ -32392,7 +32392,7 @@ export interface operations {
                      *               "summary_id": null,
                      *               "caused_by": null,
                      *               "caused_as": "",
-                     *               "made_by": "engine (09a5d11031ea)",
+                     *               "made_by": "engine (7b32e197cd61)",
                      *               "in_world_at": null,
                      *               "in_world_label": "",
                      *               "happened_at": "2026-11-22T19:40:00Z"
@@ -32493,7 +32493,7 @@ export interface operations {
                      *           "summary_id": null,
                      *           "caused_by": null,
                      *           "caused_as": "",
-                     *           "made_by": "engine (09a5d11031ea)",
+                     *           "made_by": "engine (7b32e197cd61)",
                      *           "in_world_at": null,
                      *           "in_world_label": "",
                      *           "happened_at": "2026-11-22T19:40:00Z"
@@ -32574,7 +32574,7 @@ export interface operations {
                      *       "summary_id": null,
                      *       "caused_by": null,
                      *       "caused_as": "",
-                     *       "made_by": "engine (09a5d11031ea)",
+                     *       "made_by": "engine (7b32e197cd61)",
                      *       "in_world_at": null,
                      *       "in_world_label": "",
                      *       "happened_at": "2026-11-22T19:40:00Z"
@@ -32655,7 +32655,7 @@ export interface operations {
                      *       "npc_id": "bo-reed",
                      *       "merged_id": "old-tam",
                      *       "reason": "Old Tam is Bo Reed.",
-                     *       "made_by": "engine (09a5d11031ea)",
+                     *       "made_by": "engine (7b32e197cd61)",
                      *       "merged_at": "2026-11-22T19:40:00Z",
                      *       "undone_by": "",
                      *       "undone_at": null
@@ -32735,7 +32735,7 @@ export interface operations {
                      *           "npc_id": "bo-reed",
                      *           "merged_id": "old-tam",
                      *           "reason": "Old Tam is Bo Reed.",
-                     *           "made_by": "engine (09a5d11031ea)",
+                     *           "made_by": "engine (7b32e197cd61)",
                      *           "merged_at": "2026-11-22T19:40:00Z",
                      *           "undone_by": "",
                      *           "undone_at": null
@@ -32814,9 +32814,9 @@ export interface operations {
                      *       "npc_id": "bo-reed",
                      *       "merged_id": "old-tam",
                      *       "reason": "Old Tam is Bo Reed.",
-                     *       "made_by": "engine (09a5d11031ea)",
+                     *       "made_by": "engine (7b32e197cd61)",
                      *       "merged_at": "2026-11-22T19:40:00Z",
-                     *       "undone_by": "engine (09a5d11031ea)",
+                     *       "undone_by": "engine (7b32e197cd61)",
                      *       "undone_at": "2026-11-22T19:40:00Z"
                      *     }
                      */
@@ -34571,7 +34571,7 @@ export interface operations {
                      *           "speaker": "",
                      *           "event_at": null,
                      *           "expires_at": null,
-                     *           "timestamp_ms": 1795517739730,
+                     *           "timestamp_ms": 1795519135362,
                      *           "created_at": "2026-11-22T19:40:00Z"
                      *         },
                      *         {
@@ -34587,7 +34587,7 @@ export interface operations {
                      *           "speaker": "",
                      *           "event_at": null,
                      *           "expires_at": null,
-                     *           "timestamp_ms": 1795517739729,
+                     *           "timestamp_ms": 1795519135361,
                      *           "created_at": "2026-11-22T19:40:00Z"
                      *         }
                      *       ],
@@ -34773,9 +34773,9 @@ export interface operations {
                      *           "heard_from": "",
                      *           "sureness": null,
                      *           "relevance": 0.77,
-                     *           "match": "keyword",
+                     *           "match": "alias",
                      *           "context": "",
-                     *           "recorded_ms": 1795517739729,
+                     *           "recorded_ms": 1795519135361,
                      *           "event_at": null,
                      *           "sources": [
                      *             "Ana is afraid of eels."
@@ -35123,7 +35123,7 @@ export interface operations {
                      *           "speaker": "",
                      *           "event_at": null,
                      *           "expires_at": null,
-                     *           "timestamp_ms": 1795517743289,
+                     *           "timestamp_ms": 1795519139255,
                      *           "created_at": "2026-11-22T19:40:00Z"
                      *         },
                      *         {
@@ -35139,7 +35139,7 @@ export interface operations {
                      *           "speaker": "",
                      *           "event_at": null,
                      *           "expires_at": null,
-                     *           "timestamp_ms": 1795517743290,
+                     *           "timestamp_ms": 1795519139256,
                      *           "created_at": "2026-11-22T19:40:00Z"
                      *         }
                      *       ],
@@ -35236,7 +35236,7 @@ export interface operations {
                      *         "speaker": "",
                      *         "event_at": null,
                      *         "expires_at": null,
-                     *         "timestamp_ms": 1795517743289,
+                     *         "timestamp_ms": 1795519139255,
                      *         "created_at": "2026-11-22T19:40:00Z"
                      *       },
                      *       "observations": [
@@ -35425,7 +35425,7 @@ export interface operations {
                      *       "speaker": "",
                      *       "event_at": null,
                      *       "expires_at": null,
-                     *       "timestamp_ms": 1795517743598,
+                     *       "timestamp_ms": 1795519139567,
                      *       "created_at": "2026-11-22T19:40:00Z"
                      *     }
                      */
@@ -35520,7 +35520,7 @@ export interface operations {
                      *         "speaker": "",
                      *         "event_at": null,
                      *         "expires_at": null,
-                     *         "timestamp_ms": 1795517743743,
+                     *         "timestamp_ms": 1795519139732,
                      *         "created_at": "2026-11-22T19:40:00Z"
                      *       },
                      *       {
@@ -35536,7 +35536,7 @@ export interface operations {
                      *         "speaker": "",
                      *         "event_at": null,
                      *         "expires_at": null,
-                     *         "timestamp_ms": 1795517743744,
+                     *         "timestamp_ms": 1795519139733,
                      *         "created_at": "2026-11-22T19:40:00Z"
                      *       }
                      *     ]
@@ -35624,7 +35624,7 @@ export interface operations {
                      *       "speaker": "",
                      *       "event_at": null,
                      *       "expires_at": null,
-                     *       "timestamp_ms": 1795517740560,
+                     *       "timestamp_ms": 1795519136283,
                      *       "created_at": "2026-11-22T19:40:00Z"
                      *     }
                      */
@@ -35862,7 +35862,7 @@ export interface operations {
                      *         "number": 2,
                      *         "reason": "Appended to USER",
                      *         "made_by": "model",
-                     *         "author": "engine (09a5d11031ea)",
+                     *         "author": "engine (7b32e197cd61)",
                      *         "created_at": "2026-11-22T19:40:00Z"
                      *       }
                      *     ]
@@ -36502,7 +36502,7 @@ export interface operations {
                      *         "speaker": "",
                      *         "event_at": null,
                      *         "expires_at": null,
-                     *         "timestamp_ms": 1795517739729,
+                     *         "timestamp_ms": 1795519135361,
                      *         "created_at": "2026-11-22T19:40:00Z"
                      *       },
                      *       "changes": [
@@ -36686,7 +36686,7 @@ export interface operations {
                      *       "speaker": "",
                      *       "event_at": null,
                      *       "expires_at": null,
-                     *       "timestamp_ms": 1795517740216,
+                     *       "timestamp_ms": 1795519135914,
                      *       "created_at": "2026-11-22T19:40:00Z"
                      *     }
                      */
@@ -36779,7 +36779,7 @@ export interface operations {
                      *       "speaker": "",
                      *       "event_at": null,
                      *       "expires_at": null,
-                     *       "timestamp_ms": 1795517740439,
+                     *       "timestamp_ms": 1795519136147,
                      *       "created_at": "2026-11-22T19:40:00Z"
                      *     }
                      */
@@ -36870,7 +36870,7 @@ export interface operations {
                      *       "speaker": "",
                      *       "event_at": null,
                      *       "expires_at": null,
-                     *       "timestamp_ms": 1795517740560,
+                     *       "timestamp_ms": 1795519136283,
                      *       "created_at": "2026-11-22T19:40:00Z"
                      *     }
                      */
@@ -36961,7 +36961,7 @@ export interface operations {
                      *       "speaker": "",
                      *       "event_at": null,
                      *       "expires_at": null,
-                     *       "timestamp_ms": 1795517740560,
+                     *       "timestamp_ms": 1795519136283,
                      *       "created_at": "2026-11-22T19:40:00Z"
                      *     }
                      */
@@ -37044,7 +37044,7 @@ export interface operations {
                      *         "speaker": "",
                      *         "event_at": null,
                      *         "expires_at": null,
-                     *         "timestamp_ms": 1795517739729,
+                     *         "timestamp_ms": 1795519135361,
                      *         "created_at": "2026-11-22T19:40:00Z"
                      *       }
                      *     ]
@@ -37449,7 +37449,7 @@ export interface operations {
                      *       ],
                      *       "abstained": false,
                      *       "because": "",
-                     *       "decided_by": "signs",
+                     *       "decided_by": "names",
                      *       "support": 0.87,
                      *       "tokens": 9,
                      *       "cut_by_budget": [],
