@@ -37,6 +37,8 @@ QUERIES = {
 NEEDS_QUERY = {"link-choices"}
 DOWNLOADS = {"archive-file"}
 """Files that only a finished run has."""
+OF_ANOTHER_SERVER = {"openid_connect_login", "openid_connect_callback"}
+"""Addresses that lead to the server which signs people in, and back from it."""
 PARAMETER = re.compile(r"<(?:(\w+):)?(\w+)>")
 NO_ROW: dict[str, Any] = {"int": 1, "uuid": UUID(int=0)}
 """For pages that only take a POST, which answer before they look for the row."""
@@ -70,7 +72,7 @@ def named_routes(resolver: URLResolver, start: str = "") -> Iterator[tuple[str, 
     for each in resolver.url_patterns:
         route = start + str(each.pattern)
         if isinstance(each, URLPattern):
-            if each.name and each.name not in DOWNLOADS:
+            if each.name and each.name not in DOWNLOADS | OF_ANOTHER_SERVER:
                 yield each.name, route
         elif not each.namespace:  # the admin and the REST API have one
             yield from named_routes(each, route)
