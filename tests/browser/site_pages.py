@@ -37,8 +37,11 @@ QUERIES = {
 NEEDS_QUERY = {"link-choices"}
 DOWNLOADS = {"archive-file"}
 """Files that only a finished run has."""
-OF_ANOTHER_SERVER = {"openid_connect_login", "openid_connect_callback"}
-"""Addresses that lead to the server which signs people in, and back from it."""
+OF_ANOTHER_SERVER = {
+    *("openid_connect_login", "openid_connect_callback"),
+    "socialaccount_login_error",
+}
+"""Addresses that lead to the server which signs people in, and back from it; a failure says 401."""
 PARAMETER = re.compile(r"<(?:(\w+):)?(\w+)>")
 NO_ROW: dict[str, Any] = {"int": 1, "uuid": UUID(int=0)}
 """For pages that only take a POST, which answer before they look for the row."""
