@@ -135,8 +135,9 @@ def percentage_embedded(viewer: Viewer) -> int | None:
     if not any(rows.filter(is_stale, embed_tries=0).exists() for rows in kinds):
         return None
     counts = [rows.aggregate(all=Count("pk"), ready=Count("pk", ~is_stale)) for rows in kinds]
-    total = sum(each["all"] for each in counts)
-    return 100 * sum(each["ready"] for each in counts) // total
+    total: int = sum(each["all"] for each in counts)
+    ready: int = sum(each["ready"] for each in counts)
+    return 100 * ready // total
 
 
 def known_lore_passages(viewer: Viewer) -> Any:
