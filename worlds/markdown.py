@@ -1,10 +1,11 @@
 """Markdown to HTML or plain text. Text is stored as written and sanitised when it is shown."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import groupby
+from types import MappingProxyType
 from typing import Any
 from uuid import UUID
 
@@ -79,10 +80,17 @@ LinkResolver = Callable[[Sequence[TextLink]], Sequence[ShownLink | None]]
 PICTURE = re.compile(r"picture:([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})", re.IGNORECASE)
 
 
-def render_secret(_renderer: RendererHTML, tokens: list[Token], at: int, *_rest: object) -> str:
+AUDIENCE = re.compile(r"[^\s,]+:[^\s,]+")
+
+
+def render_secret(
+    _renderer: RendererHTML, tokens: list[Token], at: int, _options: object, env: dict[str, Any]
+) -> str:
     if tokens[at].nesting != 1:
         return "</div>\n"
-    who = tokens[at].info.strip().removeprefix("secret").strip()
+    names: Mapping[str, str] = env.get("audiences", {})
+    audiences = tokens[at].info.strip().removeprefix("secret").strip()
+    who = AUDIENCE.sub(lambda each: names.get(each[0].casefold(), each[0]), audiences)
     named = f"{_('Secret')}: {who}" if who else _("Secret")
     return f'<div class="secret"><span class="tag gm">{escapeHtml(named)}</span>\n'
 
@@ -166,18 +174,25 @@ def markdown_parser() -> MarkdownIt:
     return parser.use(container_plugin, "secret", render=render_secret)
 
 
-def safe_html(markdown: str, links: LinkResolver | None = None, *, world: str = "") -> SafeString:
+def safe_html(
+    markdown: str,
+    links: LinkResolver | None = None,
+    *,
+    world: str = "",
+    audiences: Mapping[str, str] = MappingProxyType({}),
+) -> SafeString:
     """Return the Markdown as HTML without scripts, styles or foreign attributes.
 
     Images are uploaded pictures of the world with the slug `world` (`![words](picture:<id>)`) and
     those at https addresses.
 
     `[[Name]]` and `[[Name|words]]` become what `links` says, and without it their words;
-    `:::secret` blocks are framed as what they are.
+    `:::secret` blocks are framed as what they are, with the names that `audiences` has for those
+    who know them (`party:lanternbearers`).
     """
     text, shown = mark_links(MARK.sub("", markdown), links)
     html = nh3.clean(
-        markdown_parser().render(text, {"links": shown, "world": world}),
+        markdown_parser().render(text, {"links": shown, "world": world, "audiences": audiences}),
         tags=TAGS,
         attributes=ATTRIBUTES,
         link_rel="noopener nofollow ugc",

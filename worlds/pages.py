@@ -68,7 +68,7 @@ class Viewer:
         """The name of the party or character that the page is viewed as."""
         if self.audience == PUBLIC:
             return gettext("Everyone")
-        return dict(self.party_choices).get(str(self.audience), self.audience.slug)
+        return self.audience_names.get(str(self.audience), self.audience.slug)
 
     @property
     def role_name(self) -> str:
@@ -123,6 +123,13 @@ class Viewer:
         if not self.may_see_all:
             return []
         return parties_with_characters(self.world, self.every_party)
+
+    @cached_property
+    def audience_names(self) -> dict[str, str]:
+        """The names of the audiences that the viewer may know of."""
+        return dict(self.party_choices) or {
+            f"party:{each.slug}": each.name for each in self.parties
+        }
 
     @property
     def audience_text(self) -> str:

@@ -27,12 +27,13 @@ WORLDS_IN_MENU = 12
 @register.filter
 def markdown(text: str, links: Viewer | LinkResolver | None = None) -> SafeString:
     """Show Markdown as sanitised HTML. `{{ text|markdown:viewer }}` shows its links as far as the
-    viewer may follow them, and the pictures of the viewer's world."""
-    world = ""
-    if isinstance(links, Viewer):
-        world = links.world.slug
-        links = link_resolver()(links.world, links.audience, campaign=links.campaign)
-    return safe_html(text or "", links, world=world)
+    viewer may follow them, the pictures of the viewer's world, and the names of those who know a
+    secret."""
+    if not isinstance(links, Viewer):
+        return safe_html(text or "", links)
+    resolver = link_resolver()(links.world, links.audience, campaign=links.campaign)
+    names = links.audience_names if ":::" in (text or "") else {}
+    return safe_html(text or "", resolver, world=links.world.slug, audiences=names)
 
 
 @cache
