@@ -96,11 +96,12 @@ class NamedMemories:
 
     def leave_out_labels(self, memories: Sequence[FoundMemory]) -> list[FoundMemory]:
         """Return `memories` without labels that a question does not name, unless one is relevant
-        all the same."""
+        all the same, or how relevant it is cannot be said."""
         return [
             memory
             for memory in memories
-            if (memory.relevance or 0.0) >= LABEL_LEAST
+            if memory.relevance is None
+            or memory.relevance >= LABEL_LEAST
             or not is_label(memory.text)
             or self.holds(memory)
         ]

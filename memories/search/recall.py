@@ -31,7 +31,7 @@ OWN_SCALE = (
 CANDIDATES = 50
 """Hits read when scores of neighbours are added."""
 SPARE = 10
-"""Hits read beyond those asked for when former memories are left out."""
+"""Hits read beyond those asked for, because former memories and labels are left out."""
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ def search(
     request = SearchRequest(
         query=query,
         scopes=[namespace.pk],
-        limit=_hits_to_find(limit, has_neighbours=bool(neighbours), former=former),
+        limit=_hits_to_find(limit, has_neighbours=bool(neighbours)),
         name_hits=named.passages(),
         fields=(*turns.FIELDS, "turn_order"),
         candidates=turns.CANDIDATES,
@@ -93,8 +93,9 @@ def search(
     hits, degraded = _find_hits(namespace, named.narrow(rows), request, vectors=vectors)
     if neighbours:
         hits = add_neighbor_scores(namespace, hits, share=neighbours)
+    found = named.leave_out_labels(_describe_hits(hits[: limit + SPARE]))
     # Without the former memories some places are left for others.
-    found = named.leave_out_labels(_describe_hits(hits[: limit if former else limit + SPARE]))
+    found = found[: limit if former else limit + SPARE]
     if not neighbours:
         found = keep_relevant(found, share=share, named=named.holds)
     memories = put_current_first(rows, found, limit=limit, former=former)
@@ -125,8 +126,8 @@ def _add_observed(
     return [*memories[: limit - len(observed)], *observed]
 
 
-def _hits_to_find(limit: int, *, has_neighbours: bool, former: bool) -> int:
-    wanted = limit if former else max(limit, min(limit + SPARE, MAX_HITS))
+def _hits_to_find(limit: int, *, has_neighbours: bool) -> int:
+    wanted = max(limit, min(limit + SPARE, MAX_HITS))
     return max(wanted, CANDIDATES) if has_neighbours else wanted
 
 

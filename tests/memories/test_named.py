@@ -1,5 +1,6 @@
 """Names as a key of their own: a question that names what a memory is about finds that one."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -186,3 +187,20 @@ def test_every_memory_of_a_subject_is_read_however_many_there_are(
 
 
 SIGHTS = [("bell", "gate"), ("lamp", "stair"), ("sign", "tavern"), ("moss", "well")]
+
+
+def test_labels_that_are_not_named_take_no_place_of_what_answers(mira: Namespace) -> None:
+    for number in range(8):
+        remember(mira, f"bell_{number} bell of the harbour tower", key=str(number))
+    sentence = "The keeper rang before dawn, and the harbour heard the bell."
+    remember(mira, sentence)
+    found = recall.search(mira, "Which harbour tower bell?", limit=3).memories
+    assert sentence in [one.text for one in found]
+    assert len(found) <= 3
+
+
+def test_a_label_of_which_the_relevance_is_unknown_is_shown(labelled: Namespace) -> None:
+    [memory] = recall.search(labelled, "eel_weir", limit=1).memories
+    assert is_label(memory.text)
+    unknown, low = replace(memory, relevance=None), replace(memory, relevance=0.1)
+    assert named.NamedMemories().leave_out_labels([unknown, low]) == [unknown]
