@@ -182,8 +182,9 @@ VECTOR_CACHE_DAYS = env.int("VECTOR_CACHE_DAYS", default=90)
 
 # --- Relation graph
 GRAPH_TIMEOUT = env.float("GRAPH_TIMEOUT", default=3.0)
-# A bolt:// or neo4j:// address; empty: PostgreSQL answers alone.
+# Whether the worker reads entries and episodes for proposals of facts after they were saved.
 PROPOSE_AT_SAVE = env.bool("PROPOSE_AT_SAVE", default=True)
+# A bolt:// or neo4j:// address; empty: PostgreSQL answers alone.
 NEO4J_URL = env.str("NEO4J_URL", default="")
 NEO4J_USER = env.str("NEO4J_USER", default="neo4j")
 NEO4J_PASSWORD = env.str("NEO4J_PASSWORD", default="")

@@ -137,6 +137,7 @@ def tool_steps(world: World) -> Iterator[Step]:
 
 def _call(name: str, arguments: dict[str, Any], caller: Caller) -> dict[str, Any]:
     if "memory_id" in arguments:
+        # The id of the example is nobody's.
         own = MemoryItem.objects.filter(namespace__world=caller.world, namespace__npc=None)
         memory = own.latest("created_at")
         arguments = {**arguments, "memory_id": str(memory.pk)}
