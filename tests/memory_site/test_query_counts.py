@@ -103,8 +103,12 @@ def counts_of(client: Client, few: str, many: str) -> tuple[int, int] | None:
     more, less = query_count(client, many), query_count(client, few)
     if more is None or less is None:
         return None
-    # The first request of a page may fill caches, so one that took more is asked for again.
-    return (less, query_count(client, many) or 0) if more > less else (less, more)
+    if more <= less:
+        return less, more
+    # The first request of a page may fill caches.
+    again = query_count(client, many)
+    assert again is not None, f"{many} answered once with 200 and once not"
+    return less, again
 
 
 def query_count(client: Client, address: str) -> int | None:

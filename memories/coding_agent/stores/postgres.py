@@ -130,12 +130,14 @@ class PostgresMemoryStore(MemoryStore):
         if not has_trigrams():
             return super().find_like(text, bucket=bucket, kind=kind, with_pending=with_pending)
         errors = Cast(KT("payload__episode__errors"), TextField())
-        is_like = Greatest(
+        likeness = Greatest(
             TrigramWordSimilarity(text, "text"),
             TrigramWordSimilarity(text, Coalesce(errors, Value(""))),
         )
         rows = self.items_of_kind(kind, with_pending=with_pending).filter(bucket=bucket)
-        rows = rows.annotate(is_like=is_like).order_by("-is_like", "-created_at", "-timestamp_ms")
+        rows = rows.annotate(likeness=likeness).order_by(
+            "-likeness", "-created_at", "-timestamp_ms"
+        )
         return [record_of(item) for item in rows[:CANDIDATES]]
 
     def items_of_kind(self, kind: str, *, with_pending: bool) -> MemoryQuerySet:
@@ -204,7 +206,7 @@ class PostgresMemoryStore(MemoryStore):
         if not has_trigrams():
             return super().find_similar_rules(name, category)
         rows = self.rules() if category is None else self.rules().filter(category=category)
-        rows = rows.annotate(is_like=TrigramSimilarity("name", name)).order_by("-is_like", "pk")
+        rows = rows.annotate(likeness=TrigramSimilarity("name", name)).order_by("-likeness", "pk")
         return similar_by_name([as_rule(row) for row in rows[:CANDIDATES]], name)
 
     def update_code_rule_confidence(
