@@ -1,6 +1,7 @@
 """An agent's user's preferences, inferred from the work that was accepted."""
 
-from collections import Counter
+from collections import Counter, UserList
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 from memories.coding_agent.episodes import TaskEpisode
@@ -9,14 +10,30 @@ MAX_OBSERVATIONS = 2000
 MANY_STEPS, CALLS_PER_STEP, MANY_FILES = 10, 3, 5
 
 
+class Observations(UserList[str]):
+    """Observed preferences, oldest first. What is appended is saved: the design's code appends."""
+
+    def __init__(
+        self, observations: Iterable[str] = (), save: Callable[[list[str]], None] | None = None
+    ) -> None:
+        super().__init__(observations)
+        self.save = save
+
+    def append(self, item: str) -> None:
+        self.extend([item])
+
+    def extend(self, other: Iterable[str]) -> None:
+        """Add and save; of more than `MAX_OBSERVATIONS` the oldest are dropped."""
+        self.data = [*self.data, *other][-MAX_OBSERVATIONS:]
+        if self.save is not None:
+            self.save(self.data)
+
+
 @dataclass
 class UserPreferences:
     """`frequently_accepted` has one entry per observation ("naming:snake_case"), oldest first."""
 
-    frequently_accepted: list[str] = field(default_factory=list)
-
-    def add(self, observations: list[str]) -> None:
-        self.frequently_accepted = [*self.frequently_accepted, *observations][-MAX_OBSERVATIONS:]
+    frequently_accepted: Observations = field(default_factory=Observations)
 
     def counts(self) -> dict[str, int]:
         """Return the number of observations of each preference, most frequent first."""

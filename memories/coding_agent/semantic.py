@@ -12,7 +12,7 @@ from memories.code_rules.rule import EMA_ALPHA, CodeRule, RuleFilters
 from memories.coding_agent import patterns, preferences
 from memories.coding_agent.episodes import TaskEpisode
 from memories.coding_agent.patterns import PatternCategory
-from memories.coding_agent.preferences import UserPreferences
+from memories.coding_agent.preferences import Observations, UserPreferences
 from memories.coding_agent.stores.in_memory import InMemoryStore
 from memories.coding_agent.stores.protocol import MemoryRecord, MemoryStore
 from memories.states import Bucket
@@ -88,8 +88,13 @@ class SemanticMemoryManager:
 
     @property
     def user_preferences(self) -> UserPreferences:
+        """The observed preferences; what is appended to `frequently_accepted` is stored."""
         state = self._store.load_state(PREFERENCES) or {}
-        return UserPreferences(list(state.get("frequently_accepted", [])))
+
+        def save(observations: list[str]) -> None:
+            self._store.save_state(PREFERENCES, {"frequently_accepted": observations})
+
+        return UserPreferences(Observations(state.get("frequently_accepted", ()), save))
 
     def add_bug_pattern(
         self,
@@ -322,9 +327,7 @@ class SemanticMemoryManager:
 
     def save_preferences(self, observations: list[str]) -> list[str]:
         if observations:
-            current = self.user_preferences
-            current.add(observations)
-            self._store.save_state(PREFERENCES, vars(current))
+            self.user_preferences.frequently_accepted.extend(observations)
         return observations
 
 

@@ -130,6 +130,14 @@ class WorkingMemoryManager:
             raise Conflict("No task is under way: begin one first (task_begin, or init_task()).")
         return task
 
+    @property
+    def steps_completed(self) -> list[TaskStep]:
+        return self.task.steps_completed
+
+    @property
+    def decisions(self) -> list[TaskDecision]:
+        return self.task.decisions
+
     def save(self) -> None:
         self._store.save_state(self._name, self.task.model_dump(mode="json"))
 

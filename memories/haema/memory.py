@@ -7,14 +7,14 @@
     memory.search("How should I answer?", 3)
 
 It works in a plain script: importing this module sets up Django, and the embedded database starts
-by itself. Without clients, those of the settings are used.
+by itself. Without clients, or with `...` in their place, those of the settings are used.
 """
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
 from functools import wraps
 from pathlib import Path
+from types import EllipsisType
 from typing import Any, Literal, ParamSpec, TypeVar, overload
 
 from django.db import connection
@@ -40,27 +40,40 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 
-class EmbeddingClient(ABC):
+class EmbeddingClient:
     """Both methods return float32 of shape `(len(texts), output_dimensionality)`; their errors
-    are raised to the caller."""
+    are raised to the caller. A class that has neither stands for the site's embedder."""
 
-    @abstractmethod
-    def embed_query(self, texts: Sequence[str], output_dimensionality: int) -> Vectors: ...
+    def embed_query(self, texts: Sequence[str], output_dimensionality: int) -> Vectors:
+        raise NotImplementedError(f"{type(self).__name__} has no embed_query().")
 
-    @abstractmethod
-    def embed_document(self, texts: Sequence[str], output_dimensionality: int) -> Vectors: ...
+    def embed_document(self, texts: Sequence[str], output_dimensionality: int) -> Vectors:
+        raise NotImplementedError(f"{type(self).__name__} has no embed_document().")
 
 
-class LLMClient(ABC):
-    """Returns a dict that `response_model` accepts.
+class LLMClient:
+    """Returns a dict that `response_model` accepts. A class without the method stands for the
+    site's language model.
 
     ValueError, TypeError and OSError are retried; other errors are raised to the caller.
     """
 
-    @abstractmethod
     def generate_structured(
         self, system_prompt: str, user_prompt: str, response_model: type[BaseModel]
-    ) -> dict[str, Any]: ...
+    ) -> dict[str, Any]:
+        raise NotImplementedError(f"{type(self).__name__} has no generate_structured().")
+
+
+Client = TypeVar("Client", EmbeddingClient, LLMClient)
+
+
+def own_client(client: Client | EllipsisType | None, interface: type[Client]) -> Client | None:
+    """Return `client`, or None for one that HAEMA's pages leave open: `...`, or an empty class."""
+    if client is None or isinstance(client, EllipsisType):
+        return None
+    methods = [name for name in vars(interface) if not name.startswith("_")]
+    is_empty = all(getattr(type(client), m, None) is vars(interface)[m] for m in methods)
+    return None if is_empty else client
 
 
 def releases_connection(method: Callable[P, R]) -> Callable[P, R]:
@@ -96,8 +109,8 @@ class Memory:
         self,
         path: str | Path | None = None,
         output_dimensionality: int | None = None,
-        embedding_client: EmbeddingClient | None = None,
-        llm_client: LLMClient | None = None,
+        embedding_client: EmbeddingClient | EllipsisType | None = None,
+        llm_client: LLMClient | EllipsisType | None = None,
         merge_top_k: int = 3,
         merge_distance_cutoff: float = 0.25,
         *,
@@ -112,12 +125,13 @@ class Memory:
             raise ValueError("merge_top_k must be > 0")
         if merge_distance_cutoff < 0:
             raise ValueError("merge_distance_cutoff must be >= 0")
-        if embedding_client is not None and output_dimensionality is None:
+        self.embedding_client = own_client(embedding_client, EmbeddingClient)
+        self.llm_client = own_client(llm_client, LLMClient)
+        if self.embedding_client is not None and output_dimensionality is None:
             raise ValueError("output_dimensionality is required with an embedding_client")
         self.path = None if path is None else Path(path)
         self.world, self.namespace_name = world, namespace
         self.output_dimensionality = output_dimensionality
-        self.embedding_client, self.llm_client = embedding_client, llm_client
         self.merge_top_k, self.merge_distance_cutoff = merge_top_k, merge_distance_cutoff
         self.events: list[tuple[Literal["upsert", "delete"], list[str]]] = []
         standalone.ensure_tables()

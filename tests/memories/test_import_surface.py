@@ -55,6 +55,39 @@ def test_the_quick_start_of_haema(tmp_path: Path, capsys: pytest.CaptureFixture[
     assert "practical answers" in capsys.readouterr().out
 
 
+def test_the_quick_start_with_its_clients_left_open(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from memories import EmbeddingClient, LLMClient, Memory
+
+    class MyEmbeddingClient(EmbeddingClient): ...
+
+    class MyLLMClient(LLMClient): ...
+
+    monkeypatch.chdir(tmp_path)
+    for number, clients in enumerate([(..., ...), (MyEmbeddingClient(), MyLLMClient())]):
+        m = Memory(
+            path=f"./haema_store_{number}",
+            output_dimensionality=1536,
+            embedding_client=clients[0],
+            llm_client=clients[1],
+            merge_top_k=3,
+            merge_distance_cutoff=0.25,
+        )
+        m.add(["The user prefers short, practical answers."])
+        assert m.search("what the user prefers", n=3) == m.get_latest(begin=1, count=5)
+
+
+def test_a_client_that_lacks_a_method_says_which(tmp_path: Path) -> None:
+    from memories import EmbeddingClient, Memory
+
+    class QueriesOnly(EmbeddingClient):
+        embed_query = Vectors().embed_query
+
+    with pytest.raises(NotImplementedError, match="QueriesOnly has no embed_document"):
+        Memory(tmp_path, 8, QueriesOnly()).add(["Mira rows."])
+
+
 def test_the_answers_of_haema_are_models() -> None:
     from memories import MemoryReconstructionResponse
 
@@ -103,7 +136,7 @@ def test_working_memory_as_it_is_listed(working: Any) -> None:
 def test_pivots_and_lines_by_the_code_of_the_design(working: Any) -> None:
     from memories import Pivot
 
-    self, pivots, lines_added, lines_removed = working.task, [], 0, 0
+    self, pivots, lines_added, lines_removed = working, [], 0, 0
     error_steps, step_num = [1, 8], 2
     for i in range(len(error_steps) - 1):
         if error_steps[i + 1] - error_steps[i] > 5:
@@ -210,19 +243,39 @@ def test_semantic_memory_as_it_is_listed(working: Any) -> None:
 
 
 def test_preferences_by_the_code_of_the_design(working: Any) -> None:
-    from memories import SemanticMemoryManager
+    from memories import Episode, SemanticMemoryManager
 
-    self, episode = SemanticMemoryManager(), episode_of(working)
-    for patch in episode.patches:
-        if "snake_case" in patch.description or "_" in patch.file_path:
-            self.user_preferences.frequently_accepted.append("naming:snake_case")
-    tool_names = [tool.tool_name for tool in episode.tools_used]
-    search_tools = [t for t in tool_names if "search" in t.lower()]
-    assert search_tools == []
-    if episode.steps_count > 10:
-        self.user_preferences.frequently_accepted.append("interaction:incremental")
-    if len(episode.files_involved) > 5:
-        self.user_preferences.frequently_accepted.append("organization:multi_file")
+    def _infer_coding_style_preferences(self: Any, episode: Episode) -> None:
+        for patch in episode.patches:
+            if "snake_case" in patch.description or "_" in patch.file_path:
+                self.user_preferences.frequently_accepted.append("naming:snake_case")
+
+    def _infer_interaction_preferences(self: Any, episode: Episode) -> None:
+        tool_names = [tool.tool_name for tool in episode.tools_used]
+        search_tools = [t for t in tool_names if "search" in t.lower()]
+        if search_tools:
+            most_used = max(set(search_tools), key=search_tools.count)
+            self.user_preferences.frequently_accepted.append(f"tool:{most_used}")
+        if episode.steps_count > 10 or len(episode.files_involved) > 5:
+            self.user_preferences.frequently_accepted.append("organization:multi_file")
+
+    working.record_step("grep_search")
+    manager, episode = SemanticMemoryManager(), episode_of(working)
+    _infer_coding_style_preferences(manager, episode)
+    _infer_interaction_preferences(manager, episode)
+    assert manager.user_preferences.frequently_accepted == ["tool:grep_search"]
+    episode = working_episode_of_an_edit()
+    _infer_coding_style_preferences(manager, episode)
+    assert manager.user_preferences.counts() == {"tool:grep_search": 1, "naming:snake_case": 1}
+
+
+def working_episode_of_an_edit() -> Any:
+    from memories import WorkingMemoryManager
+
+    working = WorkingMemoryManager()
+    working.init_task("Rename the bell")
+    working.record_step("edit", {"file_path": "toll_bell.py", "new_string": "x"})
+    return working.consolidate()
 
 
 def test_the_confidence_of_a_rule() -> None:
@@ -265,6 +318,18 @@ def test_the_functions_of_memgpt(mira: Namespace) -> None:
     }
     for function, names in signatures.items():
         assert list(inspect.signature(function).parameters) == names
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_functions_of_memgpt_are_awaited(mira: Namespace) -> None:
+    from memories.aio import archival_memory_insert, archival_memory_search, use_memory
+
+    async def insert_and_search() -> Any:
+        use_memory(mira)
+        await archival_memory_insert("The user prefers eel soup.")
+        return await archival_memory_search("What does the user prefer?")
+
+    assert asyncio.run(insert_and_search()) == ["The user prefers eel soup."]
 
 
 def test_memory_opens_the_namespace_of_a_game_world(world: World, mira: Namespace) -> None:
