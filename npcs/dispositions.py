@@ -10,7 +10,7 @@ transaction (docs/dispositions.md).
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import Any, Protocol
 from uuid import UUID
 
 from django.conf import settings
@@ -128,8 +128,9 @@ def set_score(
     if not LOWEST <= to <= HIGHEST:
         raise Invalid(f"A disposition is between {LOWEST:.0f} and {HIGHEST:.0f}, not {to}.")
     lock_party(party)
-    row = Disposition.objects.select_related("npc").filter(npc=npc, party=party).first()
-    score = score_on(days_reached([party])[party.pk], npc, row)
+    rows = Disposition.objects.filter(npc=npc, party=party)
+    stored = rows.values_list("score", "in_world_at").first()
+    score = score_on(days_reached([party])[party.pk], npc, stored)
     if round(to - score) == 0:
         raise Invalid(f"The disposition is {to} already.")
     return correct(
@@ -142,14 +143,24 @@ def set_score(
     )
 
 
-def score_on(today: float | None, npc: NPC, row: Disposition | None) -> float:
-    """Return the score of the disposition `row` of `npc` on the day `today`, from -100 to 100;
-    without a row, what the NPC thinks of strangers."""
-    if row is None:
+class HasBase(Protocol):
+    """What of an NPC its score depends on: what it thinks of strangers, from -100 to 100, and the
+    half-life of its dispositions in in-world days; without one the site's counts."""
+
+    @property
+    def base(self) -> float: ...
+
+    @property
+    def half_life(self) -> float | None: ...
+
+
+def score_on(today: float | None, npc: HasBase, stored: tuple[float, float | None] | None) -> float:
+    """Return on the day `today` the score of a disposition of `npc`, from -100 to 100. `stored` are
+    its score and the day of that; without them, what the NPC thinks of strangers."""
+    if stored is None:
         return float(npc.base)
-    return decayed_score(
-        row.score, at=row.in_world_at, today=today, base=npc.base, half_life=npc.half_life
-    )
+    score, day = stored
+    return decayed_score(score, at=day, today=today, base=npc.base, half_life=npc.half_life)
 
 
 def decayed_score(

@@ -156,7 +156,10 @@ class NPC(TimestampedModel, Guarded, TrashedWithEntities):
                 name="npc_half_life_is_positive",
             ),
         ]
-        indexes = [GinIndex(fields=["name_keys"], name="npc_name_keys")]
+        indexes = [
+            GinIndex(fields=["name_keys"], name="npc_name_keys"),
+            models.Index(fields=["world", "name"], condition=LIVE, name="npc_by_name"),
+        ]
 
     def __str__(self) -> str:
         return self.name

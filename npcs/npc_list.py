@@ -2,10 +2,11 @@
 they were last seen."""
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from functools import cached_property
-from typing import Any, Self
+from itertools import starmap
+from typing import Any, NamedTuple, Self
 from urllib.parse import urlencode
 from uuid import UUID
 
@@ -43,17 +44,22 @@ SEEN = {"session": _("in the last session"), "ever": _("at least once"), "never"
 NO_VALUE = "-"
 """Chosen for NPCs without a faction or home."""
 LABELS = list(Label)
-COMPARED = (
-    "name",
-    "faction",
-    "faction_lore_id",
-    "faction_visibility",
-    "home",
-    "home_lore_id",
-    "base",
-    "half_life",
-)
-"""The columns by which the list is narrowed and sorted."""
+SCORED = ("npc", "score", "in_world_at")
+
+
+class ComparedNPC(NamedTuple):
+    """The columns of an NPC by which the list is narrowed and sorted. There may be thousands, and
+    a whole `NPC` of each takes several times as long."""
+
+    pk: UUID
+    name: str
+    faction: str
+    faction_lore_id: UUID | None
+    faction_visibility: str
+    home: str
+    home_lore_id: UUID | None
+    base: float
+    half_life: float | None
 
 
 @dataclass(frozen=True)
@@ -142,13 +148,14 @@ class NPCList:
         return NPC.objects.in_world(self.viewer.world).visible_to(self.audience)
 
     @cached_property
-    def known_npcs(self) -> list[NPC]:
-        """The same, by name, with no more than what they are narrowed and sorted by: there may be
-        thousands, and a page shows a few."""
-        return list(self.visible_npcs.only(*COMPARED).order_by("name"))
+    def known_npcs(self) -> list[ComparedNPC]:
+        """The same, by name, with no more than what they are narrowed and sorted by: a page shows
+        a few."""
+        rows = self.visible_npcs.order_by("name").values_list(*ComparedNPC._fields)
+        return list(starmap(ComparedNPC, rows))
 
     @cached_property
-    def matching(self) -> list[NPC]:
+    def matching(self) -> list[ComparedNPC]:
         """The NPCs that fit all of the filter but the disposition, by name."""
         rows = self._only_with_text(self.known_npcs)
         wanted = {"faction": self.filter.faction, "home": self.filter.home}
@@ -162,7 +169,7 @@ class NPCList:
             )
         ]
 
-    def _only_with_text(self, npcs: list[NPC]) -> list[NPC]:
+    def _only_with_text(self, npcs: list[ComparedNPC]) -> list[ComparedNPC]:
         text = self.filter.text
         if not text:
             return npcs
@@ -170,11 +177,12 @@ class NPCList:
         ids = set(self.visible_npcs.filter(has_text).values_list("pk", flat=True))
         return [npc for npc in npcs if npc.pk in ids]
 
-    def _only_seen(self, npcs: Sequence[NPC]) -> list[NPC]:
+    def _only_seen(self, npcs: list[ComparedNPC]) -> list[ComparedNPC]:
         """Return the NPCs that were seen as the filter says."""
         if self.filter.seen == "session":
             latest = Subquery(self._latest_session().values("pk")[:1])
-            sightings = self._sightings(npcs, self._episodes.filter(session=latest))
+            ids = (npc.pk for npc in npcs)
+            sightings = self._sightings(ids, self._episodes.filter(session=latest))
         else:
             sightings = self.all_sightings
         return [npc for npc in npcs if (npc.pk in sightings) != (self.filter.seen == "never")]
@@ -196,8 +204,8 @@ class NPCList:
         """Those of them that the viewer may know."""
         return self._episodes.in_world(self.viewer.world).visible_to(self.audience)
 
-    def _sightings(self, npcs: Sequence[NPC], episodes: Any) -> dict[UUID, Sighting]:
-        return latest_sightings(npcs, episodes, self.audience, world=self.viewer.world)
+    def _sightings(self, npcs: Iterable[UUID], episodes: Any) -> dict[UUID, Sighting]:
+        return latest_sightings(set(npcs), episodes, self.audience, world=self.viewer.world)
 
     @cached_property
     def _visible_lore(self) -> set[UUID]:
@@ -208,7 +216,7 @@ class NPCList:
         rows = Lore.objects.filter(pk__in=ids).visible_to(self.audience)
         return set(rows.values_list("pk", flat=True))
 
-    def fields_of(self, npc: NPC) -> dict[str, str]:
+    def fields_of(self, npc: NPC | ComparedNPC) -> dict[str, str]:
         """Return the `faction` and the `home` of `npc` that the viewer may know, else ""."""
         if self.audience.is_gm:
             return {"faction": npc.faction, "home": npc.home}
@@ -241,17 +249,18 @@ class NPCList:
         if self.party is None:
             return {}
         if not self.audience.is_gm:
-            apparent = apparent_dispositions(self.matching, self.party, self.audience)
+            ids = [npc.pk for npc in self.matching]
+            apparent = apparent_dispositions(ids, self.party, self.audience)
             return {
-                npc.pk: float(LABELS.index(Label(each.label)))
-                for npc, each in zip(self.matching, apparent, strict=True)
+                pk: float(LABELS.index(Label(each.label)))
+                for pk, each in zip(ids, apparent, strict=True)
             }
         today = days_reached([self.party])[self.party.pk]
         rows = Disposition.objects.filter(party=self.party, npc__in=self.visible_npcs.values("pk"))
-        stored = {row.npc_id: row for row in rows.only("npc_id", "score", "in_world_at")}
+        stored = {npc: (score, day) for npc, score, day in rows.values_list(*SCORED)}
         return {npc.pk: score_on(today, npc, stored.get(npc.pk)) for npc in self.matching}
 
-    def label_of(self, npc: NPC) -> Label:
+    def label_of(self, npc: ComparedNPC) -> Label:
         score = self.scores[npc.pk]
         return label_of(score) if self.audience.is_gm else LABELS[int(score)]
 
@@ -262,7 +271,7 @@ class NPCList:
         return [(label, counts[label]) for label in LABELS if counts[label]]
 
     @cached_property
-    def sorted_npcs(self) -> list[NPC]:
+    def sorted_npcs(self) -> list[ComparedNPC]:
         """The NPCs that fit the filter, in its order; those without a value come last."""
         label, sort = self.filter.label, self.filter.sort
         npcs = [npc for npc in self.matching if not label or self.label_of(npc) == label]
@@ -281,7 +290,7 @@ class NPCList:
     @cached_property
     def all_sightings(self) -> dict[UUID, Sighting]:
         """Where each NPC that the viewer may know was seen last."""
-        return self._sightings(self.known_npcs, self._episodes)
+        return self._sightings((npc.pk for npc in self.known_npcs), self._episodes)
 
     def page(self, number: str | None) -> Any:
         """Return the page `number` of `ListedNPC`."""
@@ -300,7 +309,7 @@ class NPCList:
             own = [npc.pk for npc in npcs if npc.pk in self.all_sightings]
             sightings = {pk: self.all_sightings[pk] for pk in own}
         else:
-            sightings = self._sightings(npcs, self._episodes)
+            sightings = self._sightings((npc.pk for npc in npcs), self._episodes)
         ids = {sighting.episode for sighting in sightings.values()}
         episodes = Episode.objects.with_source().in_bulk(list(ids))
         titles = names_of_places(self.viewer.world, episodes.values(), self.audience)

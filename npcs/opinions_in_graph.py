@@ -6,11 +6,11 @@ from typing import Any
 
 from django.db.models import Exists, OuterRef, Q
 
-from episodes.models import Episode
 from knowledge.graph.models import NodeKind
 from knowledge.graph.protocol import View
 from npcs.dispositions import days_reached, decayed_score
-from npcs.models import NPC, Disposition, DispositionChange
+from npcs.models import NPC, Disposition
+from npcs.page_queries import changes_known_to, first_with_changes
 from npcs.profiles import apparent_dispositions
 from npcs.score import label_of
 from worlds.audiences import Audience
@@ -55,12 +55,12 @@ def opinions_to_draw(
 
 
 def _apparent_opinions(npcs: Any, party: Party, audience: Audience) -> list[PartyOpinion]:
-    episodes = Episode.objects.of_party(party).visible_to(audience)
-    changes = DispositionChange.objects.filter(party=party, episode__in=episodes).in_force()
-    listed = list(npcs.filter(pk__in=changes.values("npc")).order_by("name")[:MOST_DRAWN])
+    changes = changes_known_to(party, audience)
+    listed = first_with_changes(npcs, changes, most=MOST_DRAWN)
+    ids = [npc.pk for npc in listed]
     return [
         PartyOpinion(npc.slug, npc.name, party, each.label)
-        for npc, each in zip(listed, apparent_dispositions(listed, party, audience), strict=True)
+        for npc, each in zip(listed, apparent_dispositions(ids, party, audience), strict=True)
     ]
 
 

@@ -4,6 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from django.db.models import OuterRef, Subquery
+
 from episodes.models import Episode, Thread
 from npcs.chart import Curve, curve
 from npcs.dispositions import days_reached, decayed_score, fold_ledger, has_soft_ends
@@ -36,7 +38,8 @@ def disposition_table(
     Players get the disposition as their party can judge it.
     """
     if not audience.is_gm:
-        columns = [apparent_dispositions(npcs, party, audience) for party in parties]
+        ids = [npc.pk for npc in npcs]
+        columns = [apparent_dispositions(ids, party, audience) for party in parties]
         return [(npc, [column[row] for column in columns]) for row, npc in enumerate(npcs)]
     rows = Disposition.objects.filter(npc__in=npcs, party__in=parties)
     today = days_reached(parties)
@@ -160,11 +163,23 @@ def opinions_of_party(
     npcs = NPC.objects.filter(world=party.world_id).visible_to(audience)
     if audience.is_gm:
         return [*strongest_opinions(party, npcs, most=most)]
+    listed = first_with_changes(npcs, changes_known_to(party, audience), most=most)
+    ids = [npc.pk for npc in listed]
+    return list(zip(listed, apparent_dispositions(ids, party, audience), strict=True))
+
+
+def changes_known_to(party: Party, audience: Audience) -> Any:
+    """The changes towards `party` that count, of the episodes that `audience` may know."""
     episodes = Episode.objects.of_party(party).visible_to(audience)
-    changes = DispositionChange.objects.filter(party=party, episode__in=episodes).in_force()
-    with_opinion = npcs.filter(pk__in=changes.values("npc")).order_by("name")
-    listed = list(with_opinion[:most])
-    return list(zip(listed, apparent_dispositions(listed, party, audience), strict=True))
+    return DispositionChange.objects.filter(party=party, episode__in=episodes).in_force()
+
+
+def first_with_changes(npcs: Any, changes: Any, *, most: int) -> list[NPC]:
+    """Return the first `most` of `npcs`, by name, who have one of `changes`."""
+    # With its limit PostgreSQL asks the subquery for one NPC after another, and stops at the last
+    # that is wanted. `Exists` it would turn into a join that reads all changes of the party.
+    change = Subquery(changes.filter(npc=OuterRef("pk")).values("pk")[:1])
+    return list(npcs.alias(change=change).exclude(change=None).order_by("name")[:most])
 
 
 def strongest_opinions(party: Party, npcs: Any, *, most: int) -> list[tuple[NPC, DispositionOut]]:

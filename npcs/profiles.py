@@ -199,15 +199,15 @@ def present_influence(entry: Any) -> Influence:
     )
 
 
-def apparent_dispositions(npcs: Sequence[NPC], party: Party, audience: Audience) -> list[Apparent]:
-    """Return the apparent disposition of each NPC, in their order, with one query. It folds only
-    the changes in episodes that `audience` knows: no corrections, nothing held."""
+def apparent_dispositions(npcs: Sequence[UUID], party: Party, audience: Audience) -> list[Apparent]:
+    """Return the apparent disposition of each NPC, by their ids and in their order, with one query.
+    It folds only the changes in episodes that `audience` knows: no corrections, nothing held."""
     episodes = Episode.objects.filter(party=party).visible_to(audience)
     ledger = DispositionChange.objects.filter(npc__in=npcs, party=party, episode__in=episodes)
     entries: dict[UUID, list[Any]] = defaultdict(list)
     for entry in ledger.in_force().in_order().annotate_episode():
         entries[entry.npc_id].append(entry)
-    return [_apparent(party.slug, entries[npc.pk]) for npc in npcs]
+    return [_apparent(party.slug, entries[npc]) for npc in npcs]
 
 
 def _apparent(party: str, entries: Sequence[Any]) -> Apparent:

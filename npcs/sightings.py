@@ -1,13 +1,16 @@
 """Where each NPC was seen last."""
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Set
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+from django.contrib.postgres.fields import ArrayField
+from django.db.models import BooleanField, Func, Q, UUIDField, Value
+
 from knowledge.link_models import Link
-from npcs.models import NPC, Appearance
+from npcs.models import Appearance
 from worlds.audiences import Audience
 from worlds.models import World
 
@@ -24,7 +27,7 @@ class Sighting:
 
 
 def latest_sightings(
-    npcs: Collection[NPC], episodes: Any, audience: Audience, *, world: World
+    npcs: Set[UUID], episodes: Any, audience: Audience, *, world: World
 ) -> dict[UUID, Sighting]:
     """Return the latest of `episodes` that `audience` may know in which each of `npcs` was seen, by
     the NPC's id; those that were not seen are left out. A fixed number of statements.
@@ -34,16 +37,15 @@ def latest_sightings(
     """
     if not npcs:
         return {}
-    ids = {npc.pk for npc in npcs}
     visible = episodes.in_world(world).visible_to(audience)
     # Most were seen lately, and to look through years of episodes for them takes many times as
     # long.
     if audience.is_gm:
-        found = find_present(ids, visible.latest_first()[:LATELY])
-        return found | find_present(ids - found.keys(), visible)
+        found = find_present(npcs, visible.latest_first()[:LATELY])
+        return found | find_present(npcs - found.keys(), visible)
     lately = latest_of(episodes, audience, world)
-    found = latest_by_npc(named_among(lately), lately, ids)
-    return found | find_named(ids - found.keys(), visible)
+    found = latest_by_npc(named_among(lately), lately, npcs)
+    return found | find_named(npcs - found.keys(), visible)
 
 
 def latest_of(episodes: Any, audience: Audience, world: World) -> dict[UUID, datetime]:
@@ -78,10 +80,25 @@ def named_among(episodes: Collection[UUID]) -> Iterable[tuple[UUID, UUID]]:
 
 def find_present(npcs: Collection[UUID], episodes: Any) -> dict[UUID, Sighting]:
     """The latest of `episodes` at which each NPC was present. One statement, none without NPCs."""
-    rows = Appearance.objects.filter(npc__in=npcs, episode__in=episodes.values("pk"))
+    rows = Appearance.objects.filter(is_any_of("npc", npcs), episode__in=episodes.values("pk"))
     rows = rows.order_by("npc", "-episode__happened_at", "-episode").distinct("npc")
     latest = rows.values_list("npc", "episode__happened_at", "episode")
     return {npc: Sighting(when, episode) for npc, when, episode in latest}
+
+
+def is_any_of(column: str, ids: Collection[UUID]) -> Q:
+    """The condition that `column` has one of `ids`, as one array: of `IN` with a thousand
+    parameters Django and psycopg handle each by itself."""
+    array = Value(list(ids), ArrayField(UUIDField()))
+    return Q(
+        Func(
+            column,
+            array,
+            template="%(expressions)s)",
+            arg_joiner=" = ANY(",
+            output_field=BooleanField(),
+        )
+    )
 
 
 def find_named(npcs: Collection[UUID], episodes: Any) -> dict[UUID, Sighting]:

@@ -138,14 +138,16 @@ def facts(
 ) -> Iterator[TimelineEvent]:
     if wanted.party:
         return
-    rows: Any = View(viewer.world, viewer.audience).facts()
-    about = Q()
-    if wanted.npc:
-        about |= Q(src__slug=wanted.npc.slug) | Q(dst__slug=wanted.npc.slug)
-    if wanted.lore:
-        about |= Q(src__lore=wanted.lore) | Q(dst__lore=wanted.lore)
+    view = View(viewer.world, viewer.audience)
+    rows: Any = view.facts()
+    if wanted.npc or wanted.lore:
+        # First the few entities: in one statement PostgreSQL joins all entities with all.
+        chosen = Q(slug=wanted.npc.slug) if wanted.npc else Q()
+        chosen |= Q(lore=wanted.lore) if wanted.lore else Q()
+        nodes = list(view.entities().filter(chosen).values_list("pk", flat=True))
+        rows = rows.filter(Q(src__in=nodes) | Q(dst__in=nodes))
     graph = reverse("graph", args=[viewer.world.slug])
-    for row in page_of_source(rows.filter(about), wanted, day=day, rank=rank):
+    for row in page_of_source(rows, wanted, day=day, rank=rank):
         yield TimelineEvent(
             getattr(row, day),
             rank,

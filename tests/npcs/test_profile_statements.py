@@ -128,7 +128,7 @@ def test_the_statement_has_the_same_audience_rules_as_the_querysets(
             is_open = faction and npc.faction_visibility == "public"
             assert profile.static.faction == ("F" if is_open else "")
             assert profile.static.secrets == [secret.text for secret in secrets]
-            (apparent,) = apparent_dispositions([npc], lanternbearers, audience)
+            (apparent,) = apparent_dispositions([npc.pk], lanternbearers, audience)
             assert profile.apparent == apparent
             outcomes.add((str(audience), home, is_open, len(secrets), len(apparent.summary_ids)))
     assert len(outcomes) > 100, "the cases differ"
