@@ -5,7 +5,7 @@ from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from itertools import product
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from django.utils.translation import gettext as _
 from rapidfuzz import fuzz, process
@@ -73,6 +73,7 @@ class NameForm:
     entry: KnownName
     words: tuple[Word, ...]
     forms: tuple[frozenset[str], ...]
+    joined: str
     how: MatchKind
 
     def match(self, how: MatchKind, score: float | None = None) -> NameMatch:
@@ -103,7 +104,7 @@ class NameIndex:
             self._longest = max(self._longest, len(form.words))
             if form.how != "part":
                 self._full.append(form)
-                self._by_joined_words["".join(word.norm for word in form.words)].append(form)
+                self._by_joined_words[form.joined].append(form)
 
     @classmethod
     def for_text(cls, entries: Iterable[KnownName], text: str) -> "NameIndex":
@@ -113,8 +114,7 @@ class NameIndex:
         return cls(
             entry
             for entry in entries
-            for names in [(entry.name, *entry.aliases)]
-            if not all(keys.isdisjoint(cached_prefix_keys(name)) for name in names)
+            if not keys.isdisjoint(prefix_keys_of(entry.name, *entry.aliases))
         )
 
     def find(self, name: str, *, limit: int = CANDIDATES) -> list[NameMatch]:
@@ -280,34 +280,53 @@ def _best_of_each(matches: Iterable[NameMatch]) -> list[NameMatch]:
 
 def name_forms_of(entry: KnownName, *, parts: bool = True) -> Iterator[NameForm]:
     """Yield the whole names of `entry` and their parts; a part that two names share comes once."""
-    known_norms: set[tuple[str, ...]] = set()
+    known: set[tuple[str, ...]] = set()
     for number, text in enumerate((entry.name, *entry.aliases)):
-        name, forms = words_and_forms(text)
-        for begin, end in name_parts(name) if parts else [(0, len(name))] if name else []:
-            norms = tuple(word.norm for word in name[begin:end])
-            whole = end - begin == len(name)
-            if norms not in known_norms or whole:
-                known_norms.add(norms)
-                how: MatchKind = "part" if not whole else ("alias" if number else "exact")
-                yield NameForm(entry, name[begin:end], forms[begin:end], how)
-        for quoted in quoted_names(text):
-            own, forms_of_own = words_and_forms(quoted)
-            yield NameForm(entry, own, forms_of_own, "quoted")
-        if parts and has_patronymic(name):
-            yield NameForm(entry, (name[0], name[2]), (forms[0], forms[2]), "part")
+        for spelling in spellings_of(text):
+            if spelling.kind == "part":
+                if not parts or spelling.norms in known:
+                    continue
+                how: MatchKind = "part"
+            elif spelling.kind == "quoted":
+                how = "quoted"
+            else:
+                how = "alias" if number else "exact"
+            known.add(spelling.norms)
+            yield NameForm(entry, spelling.words, spelling.forms, spelling.joined, how)
 
 
 @lru_cache(20_000)
-def cached_prefix_keys(name: str) -> frozenset[str]:
-    return frozenset(prefix_keys(name))
+def prefix_keys_of(*names: str) -> frozenset[str]:
+    return frozenset(key for name in names for key in prefix_keys(name))
+
+
+class Spelling(NamedTuple):
+    """A way to write one name: its words and the inflected forms of each, the words in their normal
+    form, and these joined."""
+
+    kind: Literal["whole", "part", "quoted"]
+    words: tuple[Word, ...]
+    forms: tuple[frozenset[str], ...]
+    norms: tuple[str, ...]
+    joined: str
 
 
 @lru_cache(20_000)
-def words_and_forms(name: str) -> tuple[tuple[Word, ...], tuple[frozenset[str], ...]]:
-    """Return the words of a name and the forms of each. Kept, because the names of a world go into
-    one index after another."""
+def spellings_of(name: str) -> tuple[Spelling, ...]:
+    """Return the ways to write `name`: whole, its parts, the parts in quotation marks. Kept,
+    because the names of a world go into one index after another."""
     words = tuple(name_words(name))
-    return words, tuple(name_forms(word.norm, word.raw) for word in words)
+    spans = [words[begin:end] for begin, end in name_parts(words)]
+    spans += [(words[0], words[2])] if has_patronymic(words) else []
+    own = [spelling("part" if span != words else "whole", span) for span in spans]
+    quoted = [spelling("quoted", tuple(name_words(part))) for part in quoted_names(name)]
+    return (*own, *quoted)
+
+
+def spelling(kind: Literal["whole", "part", "quoted"], words: tuple[Word, ...]) -> Spelling:
+    norms = tuple(word.norm for word in words)
+    forms = tuple(name_forms(word.norm, word.raw) for word in words)
+    return Spelling(kind, words, forms, norms, "".join(norms))
 
 
 def is_capitalized(word: Word) -> bool:
