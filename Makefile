@@ -40,13 +40,13 @@ up: $(RUNTIME) $(MODELS)  ## Run everything: database, demo world, web, worker (
 	@exec $(BIN)/python manage.py up
 
 test: $(DEV)  ## Run the tests (ARGS='-k lore' for some of them)
-	@$(BIN)/python -m pytest --numprocesses $(PROCESSES) --dist loadgroup $(ARGS)
+	@$(BIN)/python -m pytest --numprocesses $(PROCESSES) $(ARGS)
 
 quick: $(DEV)  ## Lint, import contracts and the tests that take no time (ARGS='-k lore')
 	@$(BIN)/ruff format --check --quiet .
 	@$(BIN)/ruff check --quiet .
 	@$(BIN)/lint-imports --no-logo
-	@$(BIN)/python -m pytest --quiet --numprocesses $(PROCESSES) --dist loadgroup -m "not slow" $(ARGS)
+	@$(BIN)/python -m pytest --quiet --numprocesses $(PROCESSES) -m "not slow" $(ARGS)
 
 check: $(DEV)  ## Format, lint, types, import contracts, migrations, then the tests
 	@$(MAKE) --no-print-directory --jobs 2 types lint

@@ -20,6 +20,11 @@ from npcs.models import NPC
 from retrieval.embedders import serving_models
 from tests import cast
 from tests.counters import _metric_reader, counted  # noqa: F401
+from tests.distribution import (
+    ONE_SERVER,
+    pytest_xdist_make_scheduler,  # noqa: F401
+    sort_by_duration,
+)
 from tests.loopback.fixtures import hosted_embedder, openai_server, scripted_llm  # noqa: F401
 from tests.migrated_template import migrated_template
 from tests.saved_rows import SavedRows
@@ -32,23 +37,10 @@ hypothesis_settings.register_profile(
 )
 hypothesis_settings.load_profile("memory37")
 
-ONE_SERVER = {"graph", "llama"}
-"""Folders whose tests share a server that takes long to start: they run in one process."""
 SLOW_FOLDERS = {*ONE_SERVER, "browser", "api", "demo", "bench"}
 SLOW_FIXTURES = {"transactional_db", "openai_server", "live_server"}
 """Tests in these folders, or with these fixtures, commit rows or start servers: `make quick` leaves
 them out."""
-LONGEST_FIRST = (
-    "test_secrecy.py",
-    "test_every_page_in_a_browser.py",
-    "test_editor_in_a_browser.py",
-    "test_schemathesis.py",
-    "test_faults.py",
-    "test_mirror",
-    "test_mcp.py",
-    "test_exactness.py",
-    "test_players_see_no_secret.py",
-)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -57,19 +49,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
-@pytest.hookimpl(tryfirst=True)  # before xdist reads the groups
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Spread files, not single tests, over the processes, the longest first."""
     for item in items:
         folder = item.path.parent.name
         if folder in SLOW_FOLDERS or SLOW_FIXTURES & set(getattr(item, "fixturenames", ())):
             item.add_marker(pytest.mark.slow)
-        item.add_marker(pytest.mark.xdist_group(folder if folder in ONE_SERVER else str(item.path)))
-    items.sort(
-        key=lambda item: next(
-            (n for n, name in enumerate(LONGEST_FIRST) if name in item.path.name), 99
-        )
-    )
+    sort_by_duration(items)
 
 
 @pytest.fixture(scope="session")

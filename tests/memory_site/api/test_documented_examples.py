@@ -25,7 +25,6 @@ pytestmark = [
     pytest.mark.django_db,
     pytest.mark.timeout(400),
     pytest.mark.slow,
-    pytest.mark.xdist_group("examples"),
 ]
 EXAMPLES = Path(settings.BASE_DIR) / "examples"
 COMMAND = re.compile(r"^python (examples/\w+\.py.*)$", re.MULTILINE)
