@@ -215,7 +215,9 @@ def test_players_see_no_consequence(
 ) -> None:
     set_rules(world, **USUAL)
     tell(engine, mira_voss=-30)
-    (apparent,) = apparent_dispositions([corin.pk], lanternbearers, audience_of_party(lanternbearers))
+    (apparent,) = apparent_dispositions(
+        [corin.pk], lanternbearers, audience_of_party(lanternbearers)
+    )
     assert (apparent.label, apparent.feelings, apparent.summary_ids) == ("neutral", "none", [])
 
 
