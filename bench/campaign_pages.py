@@ -51,6 +51,7 @@ PAGES = {
     "NPCs seen by a party": "npcs/?seen=ever&party=party-1",
     "NPCs by text": "npcs/?text={npc}",
     "NPC": "npcs/npc-7/",
+    "NPC, what mentions it": "npcs/npc-7/mentions/",
     "NPC and a party": "npcs/npc-7/?party=party-1",
     "graph": "graph/",
     "graph of one relation": "graph/?relation=KNOWS",

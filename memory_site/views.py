@@ -3,6 +3,7 @@ master's open decisions."""
 
 from typing import Any
 
+from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
 
 from episodes.models import Episode, Session
@@ -25,6 +26,8 @@ from worlds.page_streams import since_for
 from worlds.pages import Viewer, gm_page, page, render_page
 
 LATEST = 5
+CONTRADICTIONS_PER_PAGE = 15
+MOST_CHANGES = 50
 
 
 @page
@@ -59,16 +62,21 @@ def inbox_page(request: HttpRequest, viewer: Viewer) -> HttpResponse:
     since = since_for(request, viewer)
     pending = DispositionChange.objects.in_world(viewer.world).pending().annotate_episode()
     pending = pending.select_related("npc", "party").order_by("-id")
-    clashes, facts = list(open_contradictions(viewer.world)), flagged_facts(viewer.world)
+    # Each of them has a form with all its options; a large import may leave thousands.
+    clashes: Any = Paginator(open_contradictions(viewer.world), CONTRADICTIONS_PER_PAGE)
+    clashes = clashes.get_page(request.GET.get("page"))
+    facts = flagged_facts(viewer.world)
     dates = names_of_days(viewer.world, viewer.audience, world_days_of(clashes, facts))
     return render_page(
         request,
         viewer,
         "gm/inbox.html",
         since=since,
-        changes=[(entry, present_influence(entry)) for entry in pending],
+        changes=[(entry, present_influence(entry)) for entry in pending[:MOST_CHANGES]],
+        most_changes=MOST_CHANGES,
         proposals=LoreProposal.objects.filter(world=viewer.world, state="open"),
         contradictions=[case_of(row, dates) for row in clashes],
+        page_obj=clashes,
         flagged=facts,
         from_texts=proposals_of(viewer.world).filter(state="open").count(),
         decided=decided_lately(viewer.world),

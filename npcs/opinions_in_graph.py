@@ -1,7 +1,8 @@
 """What NPCs think of parties, for the drawing of the relation graph."""
 
 from collections.abc import Collection
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from heapq import nsmallest
 from typing import Any
 
 from django.db.models import Exists, OuterRef, Q
@@ -70,11 +71,12 @@ def _stored_opinions(npcs: Any, parties: Collection[Party]) -> list[PartyOpinion
     columns = ["npc__slug", "npc__name", "party", "score", "in_world_at"]
     columns += ["npc__base", "npc__half_life"]
     scored = [
-        (
-            decayed_score(score, at=at, today=today[pk], base=base, half_life=own),
-            PartyOpinion(slug, name, by_id[pk], ""),
-        )
+        (decayed_score(score, at=at, today=today[pk], base=base, half_life=own), slug, name, pk)
         for slug, name, pk, score, at, base, own in rows.values_list(*columns)
     ]
-    scored.sort(key=lambda each: (-abs(each[0]), each[1].npc, each[1].party.slug))
-    return [replace(each, label=label_of(score)) for score, each in scored[:MOST_DRAWN]]
+    strongest = nsmallest(
+        MOST_DRAWN, scored, key=lambda each: (-abs(each[0]), each[1], by_id[each[3]].slug)
+    )
+    return [
+        PartyOpinion(slug, name, by_id[pk], label_of(score)) for score, slug, name, pk in strongest
+    ]

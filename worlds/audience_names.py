@@ -48,6 +48,19 @@ def missing_audiences(world: World, audiences: Iterable[str]) -> set[str]:
     return missing
 
 
+def names_of_audiences(world: World, audiences: Iterable[str]) -> dict[str, str]:
+    """Return the names of those of `audiences` (`party:lanternbearers`) that somebody in `world`
+    has. One query per kind that is named."""
+    wanted = {each.partition(":")[::2] for each in audiences}
+    names: dict[str, str] = {}
+    for kind, model in audience_models().items():
+        slugs = {slug for each, slug in wanted if each == kind and slug}
+        if slugs:
+            rows = model._default_manager.filter(world=world, slug__in=slugs)
+            names |= {f"{kind}:{slug}": name for slug, name in rows.values_list("slug", "name")}
+    return names
+
+
 def audience_names(world: World) -> list[AudienceName]:
     """Return everybody in `world` to whom something can be revealed; for game masters alone."""
     return [

@@ -81,6 +81,13 @@ PICTURE = re.compile(r"picture:([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})", r
 
 
 AUDIENCE = re.compile(r"[^\s,]+:[^\s,]+")
+SECRET_LINE = re.compile(r"^[ >]*:::+[ ]*secret[ ]+(.+)$", re.MULTILINE)
+
+
+def audiences_in(markdown: str) -> set[str]:
+    """Return the audiences that the secret blocks of a text name."""
+    lines = SECRET_LINE.findall(markdown)
+    return {each.casefold() for line in lines for each in AUDIENCE.findall(line)}
 
 
 def render_secret(

@@ -4,7 +4,7 @@ for.
 A page never decides what may be seen: it passes `viewer.audience` to the querysets.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property, wraps
 from typing import Any, Concatenate
@@ -17,7 +17,7 @@ from django.shortcuts import get_object_or_404, render
 from django.urls import Resolver404, resolve
 from django.utils.translation import gettext
 
-from worlds.audience_names import parties_with_characters
+from worlds.audience_names import names_of_audiences, parties_with_characters
 from worlds.audiences import (
     GM,
     PUBLIC,
@@ -130,6 +130,15 @@ class Viewer:
         return dict(self.party_choices) or {
             f"party:{each.slug}": each.name for each in self.parties
         }
+
+    def names_in_secrets(self, audiences: Iterable[str]) -> dict[str, str]:
+        """The names of the audiences that the viewer may know of; for a game master with those of
+        NPCs, which are read when a text names one."""
+        missing = set(audiences) - self.audience_names.keys()
+        if missing and self.may_see_all:
+            found = names_of_audiences(self.world, missing)
+            self.audience_names.update({each: found.get(each, each) for each in missing})
+        return self.audience_names
 
     @property
     def audience_text(self) -> str:

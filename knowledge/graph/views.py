@@ -127,7 +127,7 @@ def show_graph(request: HttpRequest, viewer: Viewer, read_opinions: OpinionReade
         is_ref_unknown=bool(ref) and center is None,
         ref=ref,
         dates=names_of_days(viewer.world, viewer.audience, days),
-        entities=entities.order_by("name").values_list("slug", "name")[:MOST_SUGGESTED],
+        entities=entities.order_by("name").values_list("name", flat=True)[:MOST_SUGGESTED],
     )
 
 

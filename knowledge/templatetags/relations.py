@@ -1,9 +1,12 @@
 """Template words for facts."""
 
+from collections.abc import Iterable
 from typing import Any
 
 from django import template
 from django.urls import NoReverseMatch, reverse
+from django.utils.html import format_html_join
+from django.utils.safestring import SafeString
 
 from knowledge.graph import labels
 from knowledge.graph.labels import FactInWords
@@ -16,6 +19,13 @@ register = template.Library()
 def in_words(edge: Any) -> FactInWords:
     """Show a `GraphEdge` as it was written."""
     return labels.in_words(edge)
+
+
+@register.simple_tag
+def name_options(names: Iterable[str]) -> SafeString:
+    """Show names as options of a list of suggestions: of thousands, in a tenth of the time of a
+    loop of the template language."""
+    return format_html_join("", '<option value="{}"></option>', ((name,) for name in names))
 
 
 @register.filter

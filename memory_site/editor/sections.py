@@ -1,7 +1,7 @@
 """What the page of a thing shows beside its text, each a fixed number of statements."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
@@ -12,9 +12,9 @@ from knowledge.models import Lore, LorePassage
 from memory_site.editor.things import Thing
 from npcs.models import NPC, Appearance
 from retrieval.text import shown_names
-from worlds.audience_names import audience_models
-from worlds.audiences import NAMED_KINDS, Audience, Visibility
-from worlds.models import Reveal, World
+from worlds.audience_names import names_of_audiences
+from worlds.audiences import Visibility
+from worlds.models import Reveal
 from worlds.pages import Viewer
 
 MOST_EPISODES = 30
@@ -140,22 +140,6 @@ def log_of(subjects: list[UUID]) -> dict[UUID, list[Reveal]]:
     for entry in rows.order_by("created_at"):
         by_subject[entry.subject_id].append(entry)
     return by_subject
-
-
-def names_of_audiences(world: World, audiences: Iterable[str]) -> dict[str, str]:
-    """Names of parties, characters and NPCs by audience, such as `party:lanternbearers`."""
-    parsed = [Audience.parse(each) for each in audiences if each.partition(":")[2]]
-    slugs = {kind: [each.slug for each in parsed if each.kind == kind] for kind in NAMED_KINDS}
-    rows = {
-        kind: model._default_manager.filter(world=world, slug__in=slugs[kind])
-        for kind, model in audience_models().items()
-    }
-    return {
-        f"{kind}:{slug}": name
-        for kind, people in rows.items()
-        if slugs[kind]
-        for slug, name in people.values_list("slug", "name")
-    }
 
 
 # --- how it is found

@@ -25,6 +25,7 @@ urlpatterns = [
     path("comments/<uuid:comment>/resolve/", history.resolve_comment, name="comment-resolve"),
     path("lore/<str:slug>/relations/", relations.add_to_entry, name="lore-relation-add"),
     path("npcs/<str:slug>/", things.person_page, name="npc"),
+    path("npcs/<str:slug>/mentions/", things.mentions_part, name="npc-mentions"),
     path("npcs/<str:slug>/edit/", editing.edit_person, name="npc-edit"),
     path("npcs/<str:slug>/delete/", editing.delete_person, name="npc-delete"),
     path("npcs/<str:slug>/history/", history.person_history, name="npc-history"),

@@ -14,10 +14,11 @@ from django.utils.translation import gettext as _
 from knowledge.graph.labels import fact_sentence
 from knowledge.graph.models import GraphEdge
 from knowledge.models import Lore, LorePassage
-from memory_site.editor.sections import log_of, names_of_audiences
+from memory_site.editor.sections import log_of
 from memory_site.play.hidden_facts import hidden_facts, owner_of_fact, unknown_ends
 from npcs.models import NPC, Secret
 from retrieval.errors import NotFound
+from worlds.audience_names import names_of_audiences
 from worlds.audiences import Audience, Guarded, Visibility, audience_of_party
 from worlds.models import Party, Reveal
 

@@ -16,9 +16,10 @@ from django.utils.module_loading import import_string
 from django.utils.safestring import SafeString
 
 from worlds.in_world_days import day_name
-from worlds.markdown import LinkResolver, plain_text, safe_html
+from worlds.markdown import LinkResolver, audiences_in, plain_text, safe_html
 from worlds.pages import Viewer, worlds_of
 from worlds.roles import may_administer as has_admin_rights
+from worlds.roles import may_create_worlds
 
 register = template.Library()
 WORLDS_IN_MENU = 12
@@ -32,7 +33,7 @@ def markdown(text: str, links: Viewer | LinkResolver | None = None) -> SafeStrin
     if not isinstance(links, Viewer):
         return safe_html(text or "", links)
     resolver = link_resolver()(links.world, links.audience, campaign=links.campaign)
-    names = links.audience_names if ":::" in (text or "") else {}
+    names = links.names_in_secrets(audiences_in(text)) if ":::" in (text or "") else {}
     return safe_html(text or "", resolver, world=links.world.slug, audiences=names)
 
 
@@ -140,10 +141,15 @@ def here(context: template.Context, prefix: str) -> SafeString | str:
 
 @register.simple_tag(takes_context=True)
 def my_worlds(context: template.Context) -> dict[str, Any]:
-    """Return the worlds for the switch in the header, at most `WORLDS_IN_MENU`, and whether there
-    are more."""
-    worlds = list(worlds_of(context["request"].user)[: WORLDS_IN_MENU + 1])
-    return {"shown": worlds[:WORLDS_IN_MENU], "more": len(worlds) > WORLDS_IN_MENU}
+    """Return the worlds for the switch in the header, at most `WORLDS_IN_MENU`, whether there are
+    more, and whether the user may create one."""
+    user = context["request"].user
+    worlds = list(worlds_of(user)[: WORLDS_IN_MENU + 1])
+    return {
+        "shown": worlds[:WORLDS_IN_MENU],
+        "more": len(worlds) > WORLDS_IN_MENU,
+        "may_add": may_create_worlds(user),
+    }
 
 
 @register.filter

@@ -6,6 +6,7 @@ from django.test import Client
 
 from knowledge.entry_store import save_entry
 from knowledge.models import Lore
+from npcs.models import NPC
 from worlds.models import Membership, Party, World
 
 pytestmark = pytest.mark.django_db
@@ -41,6 +42,22 @@ def test_a_secret_says_by_name_who_knows_it(world: World, lanternbearers: Party,
     page = client_of(world, "player", lanternbearers).get(mill).content.decode()
     assert "It is hollow." in page
     assert "party:lanternbearers" not in page
+
+
+def test_a_secret_that_an_npc_knows_says_so_by_the_npcs_name(world: World, mira: NPC) -> None:
+    body = ":::secret npc:mira-voss, npc:nobody\nIt is hollow.\n:::\n"
+    save_entry(
+        Lore(
+            world=world,
+            slug="mill",
+            title="Mill",
+            body=body,
+            visibility="public",
+            status="published",
+        )
+    )
+    page = client_of(world, "gm").get(f"/w/{world.slug}/lore/mill/").content.decode()
+    assert "Secret: Mira Voss, npc:nobody" in page
 
 
 def test_an_audience_that_nobody_has_is_shown_as_it_is_written(

@@ -109,6 +109,24 @@ def test_a_contradiction_shows_its_sources_and_what_follows_and_is_undone(
     assert "Nothing has been decided yet." in decided(gm)
 
 
+def test_the_inbox_shows_many_contradictions_page_by_page(
+    gm: Client, world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("memory_site.views.CONTRADICTIONS_PER_PAGE", 1)
+    people = ("Mira Voss", "Jory Fenn")
+    places = [node("Ferrymark", "Location"), node("Harrow", "Location")]
+    upsert_facts(world, [*map(node, people), *places])
+    for person in people:
+        days = (("Ferrymark", 5), ("Harrow", 9))
+        facts = [edge(person, "LOCATED_IN", place, since=day) for place, day in days]
+        upsert_facts(world, facts)
+    assert open_contradictions(world).count() == 2
+    pages = [gm.get(f"{INBOX}?page={number}").content.decode() for number in (1, 2)]
+    shown = [[name for name in people if f"“{name} is in" in page] for page in pages]
+    assert sorted(shown) == [["Jory Fenn"], ["Mira Voss"]]
+    assert "page 1 of 2" in pages[0]
+
+
 def test_an_accepted_proposal_is_undone(gm: Client, world: World) -> None:
     new = propose(world, ProposalIn(entry=LoreIn(title="Toll Bell", body="A bell.")), by="model")
     gm.post(f"/w/ferrymark/proposals/{new.pk}/decide/", {"note": "Good."})

@@ -96,11 +96,22 @@ def test_backlinks_on_the_page_show_only_what_the_viewer_may_know(
     entry(world, "Toll Bell")
     entry(world, "Open House", "The [[Toll Bell]] and [[Mira Voss]].")
     entry(world, "Sealed House", "A door.\n\n:::secret\nThe [[Toll Bell]], [[Mira Voss]].\n:::")
-    for path in ("lore/toll-bell/", "npcs/mira-voss/"):
+    for path in ("lore/toll-bell/", "npcs/mira-voss/?mentions=1"):
         assert "Sealed House" in html(people["gm"], path)
         for who in ("player", "viewing"):
             assert "Open House" in html(people[who], path)
             assert "Sealed House" not in html(people[who], path)
+
+
+def test_the_page_of_a_person_fetches_what_mentions_it(
+    world: World, people: dict[str, Client], mira: NPC
+) -> None:
+    entry(world, "Sealed House", "A door.\n\n:::secret\n[[Mira Voss]].\n:::")
+    part = "/w/ferrymark/npcs/mira-voss/mentions/"
+    assert f'hx-get="{part}"' in html(people["gm"], "npcs/mira-voss/")
+    assert "Sealed House" in people["gm"].get(part).content.decode()
+    for who in ("player", "viewing", "stranger"):
+        assert people[who].get(part).status_code == 404
 
 
 def test_the_page_of_links_is_for_game_masters(world: World, people: dict[str, Client]) -> None:
