@@ -13,8 +13,9 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from memories import core, core_policy
-from memories.curation import health, inbox, merges
+from memories import core, core_lines, core_policy
+from memories.curation import health, inbox, merges, rule_review
+from memories.curation.mentions import mentions
 from memories.erasure import deletion
 from memories.models import CoreProposal, ErasureReceipt, Namespace
 from retrieval.errors import Problem
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
 PAGE_SIZE = 20
 VERSIONS_SHOWN = 30
+MOST_MENTIONS = 200
 DIFF_NAMES = ("now", "proposed")
 Action = Callable[[HttpRequest, Namespace], HttpResponse | None]
 
@@ -86,6 +88,7 @@ def show_inbox(_request: HttpRequest, namespace: Namespace) -> dict[str, Any]:
         "waiting": waiting,
         "merges": merges.list_merges(namespace, limit=PAGE_SIZE),
         "merge_count": merges.unchecked_merges(namespace).count(),
+        "rules": list(rule_review.pending_rules(namespace)[:PAGE_SIZE]),
     }
 
 
@@ -123,6 +126,8 @@ def act_on_pending(namespace: Namespace, verb: str, pk: str, text: str, *, by: s
             merges.confirm_merge(namespace, pk)
         case "separate":
             merges.separate(namespace, pk, by=by)
+        case "approve_rule" | "reject_rule":
+            rule_review.decide_rule(namespace, pk, is_approval=verb == "approve_rule")
         case "split":
             inbox.split(namespace, pk, [line for line in text.splitlines() if line.strip()], by=by)
         case _:
@@ -141,6 +146,7 @@ def show_core(request: HttpRequest, namespace: Namespace) -> dict[str, Any]:
     proposals = namespace.core_proposals.filter(verdict=CoreProposal.Verdict.OPEN)
     return {
         "core": current,
+        "lines": core_lines.lines_with_evidence(namespace, current.markdown),
         "versions": versions,
         "chosen": selection,
         "budget": core_policy.SOFT_BUDGET,
@@ -171,6 +177,8 @@ def act_on_core(request: HttpRequest, namespace: Namespace) -> None:
             core.approve(UUID(target), namespace, author=author)
         case "reject":
             core.reject(UUID(target), namespace, author=author)
+        case "holds":
+            core_lines.confirm_line(namespace, target)
         case _:
             raise Http404
     messages.success(request, gettext("Done. All versions are kept."))
@@ -202,14 +210,16 @@ def sparkline_points(values: list[int]) -> str:
     return " ".join(points)
 
 
-def show_erasure(_request: HttpRequest, namespace: Namespace) -> dict[str, Any]:
+def show_erasure(request: HttpRequest, namespace: Namespace) -> dict[str, Any]:
     counts = {
         gettext("memories"): namespace.memories.count(),
         gettext("observations"): namespace.observations.count(),
         gettext("messages"): namespace.messages.count(),
         gettext("core versions"): namespace.core_versions.count(),
     }
-    return {"counts": counts}
+    subject = request.GET.get("subject", "").strip()
+    found = mentions(namespace, subject)[:MOST_MENTIONS] if subject else []
+    return {"counts": counts, "subject": subject, "mentions": found}
 
 
 def act_on_erasure(request: HttpRequest, namespace: Namespace) -> HttpResponse | None:
@@ -222,7 +232,14 @@ def act_on_erasure(request: HttpRequest, namespace: Namespace) -> HttpResponse |
     if scope not in ErasureReceipt.Scope.values:
         raise Http404
     target, by = form.get("target", "").strip(), request.user.get_username()
-    receipt = deletion.erase(namespace, scope, target, by=by, reason=form.get("reason", ""))
+    receipt = deletion.erase(
+        namespace,
+        scope,
+        target,
+        by=by,
+        reason=form.get("reason", ""),
+        also=form.getlist("also"),
+    )
     messages.success(request, gettext("Permanently deleted. The deletion receipt is below."))
     return redirect("admin:memories_erasurereceipt_change", receipt.pk)
 

@@ -23,7 +23,7 @@ CODE_RULE_SETTINGS = [
     *("before_pattern", "after_pattern", "min_confidence_threshold", "promotion_threshold"),
 ]
 CODE_RULE_RESULTS = [
-    *("namespace", "percent", "observation_count", "success_count", "failure_count"),
+    *("namespace", "state", "percent", "observation_count", "success_count", "failure_count"),
     *("over_time", "created_at", "updated_at"),
 ]
 
@@ -34,9 +34,10 @@ class CodeRuleAdmin(WorldScoped, ModelAdmin):
 
     world_path = "namespace__world"
     list_display = [
-        *("name", "category", "project_id", "namespace", "standing", "percent", "observation_count")
+        *("name", "category", "project_id", "namespace", "state"),
+        *("standing", "percent", "observation_count"),
     ]
-    list_filter = ["category", "pattern_type", "project_id", "namespace"]
+    list_filter = ["state", "category", "pattern_type", "project_id", "namespace"]
     list_select_related = ["namespace"]
     search_fields = ["name", "description", "before_pattern", "after_pattern"]
     ordering = ["-confidence"]

@@ -123,7 +123,12 @@ def erase(request: HttpRequest, entry: Body[EraseIn]) -> ErasureReceipt:
     """Delete rows, history, vectors, word statistics, audit entries and caches. The receipt lists
     what a search of all tables found afterwards."""
     return deletion.erase(
-        own_namespace(request), entry.scope, entry.target, by=key_id(request), reason=entry.reason
+        own_namespace(request),
+        entry.scope,
+        entry.target,
+        by=key_id(request),
+        reason=entry.reason,
+        also=entry.also,
     )
 
 

@@ -2,13 +2,14 @@
 that the policy refuses is stored as a proposal."""
 
 import difflib
+from collections.abc import Collection
 from dataclasses import dataclass
 from uuid import UUID
 
 from django.db import transaction
 from django.utils import timezone
 
-from memories import core_policy
+from memories import core_lines, core_policy
 from memories.ledger.commit import namespace_transaction
 from memories.models import CoreProposal, CoreVersion, Namespace
 from memories.models.namespaces import Review
@@ -43,8 +44,10 @@ def write_or_propose(
     reason: str,
     made_by: Maker = Maker.MODEL,
     author: str = "",
+    new_memories: Collection[UUID] = (),
 ) -> CoreVersion | CoreProposal | None:
     """Write a machine's update as a version if policy and review allow it, else as a proposal.
+    `new_memories` are those it was made after.
 
     Return None if nothing changes. The caller holds the namespace's lock.
     """
@@ -53,9 +56,21 @@ def write_or_propose(
         return None
     problems = core_policy.problems(markdown, before=now.markdown)
     if not problems and namespace.review == Review.OFF:
-        return insert_version(namespace, markdown, reason=reason, made_by=made_by, author=author)
-    values = {"markdown": markdown, "reason": reason[:300], "problems": problems}
-    return namespace.core_proposals.create(base_number=now.number, **values)
+        return insert_version(
+            namespace,
+            markdown,
+            reason=reason,
+            made_by=made_by,
+            author=author,
+            new_memories=new_memories,
+        )
+    return namespace.core_proposals.create(
+        base_number=now.number,
+        markdown=markdown,
+        reason=reason[:300],
+        problems=problems,
+        memories=list(new_memories),
+    )
 
 
 def write_by_hand(
@@ -174,8 +189,14 @@ def approve(
         if problems := core_policy.shape_problems(text):
             raise CoreRefused("Edit the proposal first: " + " ".join(problems))
         record_decision(proposal, CoreProposal.Verdict.APPROVED, author)
-        reason = proposal.reason
-        return insert_version(namespace, text, reason=reason, made_by=Maker.MODEL, author=author)
+        return insert_version(
+            namespace,
+            text,
+            reason=proposal.reason,
+            made_by=Maker.MODEL,
+            author=author,
+            new_memories=proposal.memories,
+        )
 
 
 def reject(proposal_id: UUID, namespace: Namespace, *, author: str) -> None:
@@ -199,15 +220,23 @@ def record_decision(proposal: CoreProposal, verdict: str, author: str) -> None:
 
 
 def insert_version(
-    namespace: Namespace, markdown: str, *, reason: str, made_by: Maker, author: str
+    namespace: Namespace,
+    markdown: str,
+    *,
+    reason: str,
+    made_by: Maker,
+    author: str,
+    new_memories: Collection[UUID] = (),
 ) -> CoreVersion:
-    return namespace.core_versions.create(
+    version = namespace.core_versions.create(
         number=current(namespace).number + 1,
         markdown=markdown.strip() + "\n",
         reason=reason[:300],
         made_by=made_by,
         author=author[:150],
     )
+    core_lines.record_lines(namespace, version.markdown, new_memories=new_memories)
+    return version
 
 
 def require_storable(text: str) -> None:

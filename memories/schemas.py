@@ -269,12 +269,43 @@ class ReviewResultOut(RowOut):
     failed: dict[str, str]
 
 
+class MergedOut(RowOut):
+    """`older` was replaced by `newer`, which says the same by the rules. `similarity` is the cosine
+    of their vectors, or null while one has none."""
+
+    id: UUID
+    older: MemoryOut
+    newer: MemoryOut
+    similarity: float | None
+
+
 # --- core memory
 
 
 class CoreOut(BaseModel):
     version: int
     markdown: str
+
+
+class LineMemoryOut(RowOut):
+    """A memory that a line of the core memory comes from, and its episode if it is of one."""
+
+    id: UUID
+    text: str
+    source: str
+    created_at: datetime
+    episode_id: UUID | None
+
+
+class CoreLineOut(RowOut):
+    """`retracted`: how many of the memories it came from were deleted or are no longer in use.
+    `id` is null for a line from before its evidence was recorded."""
+
+    id: UUID | None
+    section: str = Field(description="The section of the core memory.")
+    text: str
+    memories: list[LineMemoryOut]
+    retracted: int = Field(description="How many other memories of it are gone.")
 
 
 class CoreVersionOut(RowOut):
@@ -310,6 +341,11 @@ class EraseIn(ReasonIn):
 
     scope: Literal["memory", "source", "subject", "namespace"]
     target: str = Field("", max_length=200)
+    also: list[UUID] = Field(
+        [],
+        max_length=500,
+        description="Ids of further memories, such as those of `/memory/mentions`.",
+    )
 
 
 class ReceiptOut(RowOut):

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from memories import conversation, core
+from memories import conversation, core, core_lines
 from memories.ingest import add
 from memories.ledger.commit import namespace_transaction
 from memories.ledger.plan import Particulars
@@ -70,6 +70,15 @@ class CoreReplaceAsk(MemoryAsk):
     new: str = Field(max_length=600, description="The new text; empty removes the line.")
 
 
+class CoreEvidence(BaseModel):
+    """A line, the ids of the memories it comes from, and how many others of them were retracted."""
+
+    section: str = Field(description="The section of the core memory.")
+    text: str
+    memories: list[str] = Field(description="Ids of the memories it comes from.")
+    retracted: int = Field(0, description="How many others were deleted or are not in use.")
+
+
 class CoreAnswer(BaseModel):
     """`changed` is false when the change waits for a person; `problems` then gives the reasons."""
 
@@ -77,6 +86,7 @@ class CoreAnswer(BaseModel):
     version: int
     core: str
     problems: list[str] = []
+    lines: list[CoreEvidence] = []
 
 
 class ArchivalInsertAsk(NPCMemoryAsk):
@@ -236,4 +246,13 @@ def present_core_change(
         version=current.number,
         core=current.markdown,
         problems=change.problems if isinstance(change, CoreProposal) else [],
+        lines=[
+            CoreEvidence(
+                section=line.section,
+                text=line.text,
+                memories=[str(memory.pk) for memory in line.memories],
+                retracted=line.retracted,
+            )
+            for line in core_lines.lines_with_evidence(namespace, current.markdown)
+        ],
     )

@@ -23,7 +23,10 @@ from knowledge import (  # noqa: F401  they add their operations to the router o
 )
 from knowledge.api import router as knowledge_router
 from knowledge.graph.api import router as graph_router
-from memories import item_api  # noqa: F401  adds its operations to the router of memories
+from memories import (  # noqa: F401  they add their operations to the router of memories
+    item_api,
+    review_api,
+)
 from memories.agent_api import router as agent_router
 from memories.api import router as memories_router
 from memories.npc_api import router as npc_memories_router

@@ -8,7 +8,7 @@ from uuid import UUID
 from django.db.models import F, FloatField, Func, QuerySet
 from django.utils import timezone
 
-from memories.curation.lifecycle import restore
+from memories.curation.lifecycle import find_memory, restore
 from memories.ledger.commit import namespace_transaction
 from memories.models import MemoryItem, Namespace, Succession
 from memories.similarity.resolve import SAYS_THE_SAME
@@ -63,12 +63,13 @@ def list_merges(namespace: Namespace, *, limit: int) -> Sequence[UncheckedMerge]
     ]
 
 
-def confirm_merge(namespace: Namespace, merge_id: UUID | str) -> None:
-    """Note that both say the same: the merge is not listed any more."""
+def confirm_merge(namespace: Namespace, merge_id: UUID | str) -> MemoryItem:
+    """Note that both say the same, so that the merge is not listed any more; return the newer
+    one."""
     with namespace_transaction(namespace):
-        Succession.objects.filter(pk=find_merge(namespace, merge_id).pk).update(
-            checked_at=timezone.now()
-        )
+        link = find_merge(namespace, merge_id)
+        Succession.objects.filter(pk=link.pk).update(checked_at=timezone.now())
+        return find_memory(namespace, link.newer_id)
 
 
 def separate(namespace: Namespace, merge_id: UUID | str, *, by: str) -> MemoryItem:

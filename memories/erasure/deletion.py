@@ -6,7 +6,7 @@ restores them.
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from uuid import UUID
@@ -46,15 +46,22 @@ class ErasedPart:
 
 
 def erase(
-    namespace: Namespace, scope: str, target: UUID | str = "", *, by: str = "", reason: str = ""
+    namespace: Namespace,
+    scope: str,
+    target: UUID | str = "",
+    *,
+    by: str = "",
+    reason: str = "",
+    also: Collection[UUID | str] = (),
 ) -> ErasureReceipt:
     """Erase the part of `namespace` that `scope` and `target` select, and verify that it is gone.
 
-    `target` is the id of a memory, a source, a subject, or empty for the whole namespace. What was
-    derived from the selected rows or repeats their texts is erased with them. Raise `NotFound` for
-    an unknown memory, `Invalid` for an empty source or subject.
+    `target` is the id of a memory, a source, a subject, or empty for the whole namespace. `also`
+    are further memories, such as those that mention a subject (`memories.curation.mentions`). What
+    was derived from the selected rows or repeats their texts is erased with them. Raise `NotFound`
+    for an unknown memory, `Invalid` for an empty source or subject.
     """
-    erased = erase_part(namespace, scope, target, by=by, reason=reason)
+    erased = erase_part(namespace, scope, target, by=by, reason=reason, also=also)
     verify(erased)
     return erased[0].receipt
 
@@ -72,14 +79,20 @@ def erase_from_all(
 
 
 def erase_part(
-    namespace: Namespace, scope: str, target: UUID | str, *, by: str, reason: str
+    namespace: Namespace,
+    scope: str,
+    target: UUID | str,
+    *,
+    by: str,
+    reason: str,
+    also: Collection[UUID | str] = (),
 ) -> list[ErasedPart]:
     """Erase, and return what was erased from `namespace`, and then from those who were told."""
     is_whole = scope == Scope.NAMESPACE
     with transaction.atomic(), connection.cursor() as cursor:
         namespace = lock_namespace(namespace)
         cursor.execute(ALLOW_DELETION, ["for good"])
-        selection = lineage.collect(namespace, scope, target)
+        selection = lineage.collect(namespace, scope, target, also=also)
         told_on = lineage.hearsay_in_other_namespaces(namespace, selection.memories)
         # The receipt has no foreign key to the namespace: it has to survive its deletion.
         receipt = ErasureReceipt.objects.create(

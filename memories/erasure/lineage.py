@@ -1,7 +1,7 @@
 """Select what has to be erased together: a memory, what it was derived from, what was derived from
 it."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from uuid import UUID
 
@@ -96,8 +96,11 @@ def chunks(ids: Iterable[UUID]) -> Iterator[list[UUID]]:
     yield from (sorted_ids[start : start + CHUNK] for start in range(0, len(sorted_ids), CHUNK))
 
 
-def collect(namespace: Namespace, scope: str, target: UUID | str) -> ErasureSet:
-    """Return the rows of a scope with everything derived from them or repeating their texts.
+def collect(
+    namespace: Namespace, scope: str, target: UUID | str, *, also: Collection[UUID | str] = ()
+) -> ErasureSet:
+    """Return the rows of a scope and the memories `also`, with everything derived from them or
+    repeating their texts.
 
     Raise `NotFound` for an unknown memory and `Invalid` for an empty source or subject.
     """
@@ -109,33 +112,40 @@ def collect(namespace: Namespace, scope: str, target: UUID | str) -> ErasureSet:
         )
         whole.read_texts()
         return whole
+    seeds = [find_memory(namespace, pk).pk for pk in also]
     if scope == Scope.MEMORY:
-        # With the memory go those it took the place of.
-        seeds = [find_memory(namespace, target).pk]
-        memories = succession_closure(seeds, origin="newer_id", target="older_id")
-        return expand(namespace, ErasureSet(memories, observations_of(memories)))
-    if not str(target).strip():
+        seeds.append(find_memory(namespace, target).pk)
+    elif not str(target).strip():
         raise Invalid(f"Name the {scope} to erase.")
+    selection = collect_with_former(seeds)
     if scope == Scope.SOURCE:
-        return collect_matching(namespace, Q(source=target), messages=Q(source=target))
-    speaker = Q(speaker=target)
-    return collect_matching(namespace, Q(subject=target) | speaker, messages=speaker)
+        collect_matching(namespace, selection, Q(source=target), messages=Q(source=target))
+    elif scope == Scope.SUBJECT:
+        speaker = Q(speaker=target)
+        collect_matching(namespace, selection, Q(subject=target) | speaker, messages=speaker)
+    return expand(namespace, selection)
 
 
-def collect_matching(namespace: Namespace, condition: Q, *, messages: Q) -> ErasureSet:
-    """Select the observations and memories that match `rows`, and the messages that match."""
+def collect_with_former(ids: Collection[UUID]) -> ErasureSet:
+    """Select these memories and those they took the place of, with their observations."""
+    memories = succession_closure(ids, origin="newer_id", target="older_id")
+    return ErasureSet(memories, observations_of(memories))
+
+
+def collect_matching(
+    namespace: Namespace, selection: ErasureSet, condition: Q, *, messages: Q
+) -> None:
+    """Add the observations and memories that meet `condition`, and the messages that match."""
     observations = set(namespace.observations.filter(condition).values_list("pk", flat=True))
     matching = set(MemoryItem.objects.of(namespace).filter(condition).values_list("pk", flat=True))
     evidence = Evidence.objects.filter(observation__in=observations)
-    selection = ErasureSet(
-        memories=matching | set(evidence.values_list("memory_id", flat=True)),
-        observations=observations,
-        messages=set(namespace.messages.filter(messages).values_list("pk", flat=True)),
-    )
+    memories = matching | set(evidence.values_list("memory_id", flat=True))
     # A memory can match although its observations do not; they hold the same information.
-    matches = MemoryItem.objects.filter(pk__in=selection.memories).filter(condition)
-    selection.observations |= observations_of(matches.values_list("pk", flat=True))
-    return expand(namespace, selection)
+    matches = MemoryItem.objects.filter(pk__in=memories).filter(condition)
+    observations |= observations_of(matches.values_list("pk", flat=True))
+    selection.memories |= memories
+    selection.observations |= observations
+    selection.messages |= set(namespace.messages.filter(messages).values_list("pk", flat=True))
 
 
 def expand(namespace: Namespace, selection: ErasureSet) -> ErasureSet:

@@ -31,6 +31,8 @@ def scrub_core(namespace: Namespace, texts: list[str]) -> int:
             row.markdown = "\n".join(remaining) + "\n"
             row.save(update_fields=["markdown"])
             count += len(lines) - len(remaining)
+    repeating = [line.pk for line in namespace.core_lines.all() if _repeats_text(line.text, texts)]
+    namespace.core_lines.filter(pk__in=repeating).delete()
     return count
 
 

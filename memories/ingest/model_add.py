@@ -163,6 +163,9 @@ class ModelAdd:
             result = commit(namespace, plan)
             if self.core_text is not None:
                 core_result = core.write_or_propose(
-                    namespace, self.core_text, reason="After new memories", made_by=Maker.MODEL
+                    namespace,
+                    self.core_text,
+                    reason="After new memories",
+                    new_memories=result.ids,
                 )
         return AddResult(**vars(result), core=core_result)

@@ -7,9 +7,9 @@ from uuid import UUID
 
 import numpy as np
 
-from memories.ingest import coverage
 from memories.ingest.contents import IncomingContents
 from memories.ledger.plan import NewMemory, Plan
+from memories.similarity import coverage
 from memories.similarity.resolve import MemoryLink
 from memories.states import LinkKind, Maker
 from memories.vectors import Vectors

@@ -19,9 +19,9 @@ from memories.ingest.answers import (
     MemoryReconstructionResponse,
     PreMemorySplitResponse,
 )
-from memories.ingest.coverage import missing_positions, without_inventions
 from memories.ingest.rule_split import split_by_rules
 from memories.prompts import Prompt, unescape_tags
+from memories.similarity.coverage import missing_positions, without_inventions
 from retrieval.errors import LanguageModelDown
 from retrieval.llm import PurposeModel, TimeBudget
 from retrieval.text import require_storable_text

@@ -3,7 +3,7 @@
 from memories.models.allowances import EventAllowance
 from memories.models.code_rules import AgentState, CodeRuleOutcome, StoredCodeRule
 from memories.models.conversation import Message
-from memories.models.cores import CoreProposal, CoreVersion
+from memories.models.cores import CoreLine, CoreLineSource, CoreProposal, CoreVersion
 from memories.models.erasures import ErasureReceipt, Tombstone
 from memories.models.hearsay import Hearsay, RememberedEpisode
 from memories.models.items import ClientVector, Evidence, MemoryItem, StateChange, Succession
@@ -15,6 +15,8 @@ __all__ = [
     "AgentState",
     "ClientVector",
     "CodeRuleOutcome",
+    "CoreLine",
+    "CoreLineSource",
     "CoreProposal",
     "CoreVersion",
     "ErasureReceipt",

@@ -15,6 +15,7 @@ from memories.code_rules.rule import (
     RuleCategory,
 )
 from memories.models.namespaces import Namespace
+from memories.states import State
 from retrieval.models import uuid7
 
 CATEGORIES = [
@@ -28,6 +29,10 @@ PATTERN_TYPES = [
     (PatternType.LITERAL.value, _("Literal")),
     (PatternType.REGEX.value, _("Regular expression")),
     (PatternType.AST.value, _("Syntax tree")),
+]
+
+RULE_STATES = [
+    (state.value, state.label) for state in (State.ACTIVE, State.PENDING, State.REJECTED)
 ]
 
 
@@ -48,6 +53,9 @@ class StoredCodeRule(models.Model):
         _("pattern type"), max_length=20, choices=PATTERN_TYPES, default="literal"
     )
     languages: "models.JSONField[Any, Any]" = models.JSONField(_("languages"), default=python_only)
+    state = models.CharField(
+        _("state"), max_length=10, choices=RULE_STATES, default="active", db_default="active"
+    )
     confidence = models.FloatField(_("confidence"), default=0.5)
     observation_count = models.PositiveIntegerField(_("observation count"), default=1)
     success_count = models.PositiveIntegerField(_("successes"), default=0)

@@ -2,9 +2,11 @@
 
 from typing import Any
 
+from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
+from memories.models.items import MemoryItem
 from memories.models.namespaces import Namespace
 from memories.states import Maker
 from retrieval.models import uuid7
@@ -50,6 +52,9 @@ class CoreProposal(models.Model):
     problems: "models.JSONField[Any, Any]" = models.JSONField(
         _("objections"), default=list, blank=True
     )
+    memories: "ArrayField[Any, Any]" = ArrayField(
+        models.UUIDField(), verbose_name=_("new memories"), default=list, db_default=[], blank=True
+    )
     verdict = models.CharField(_("verdict"), max_length=10, choices=Verdict, default=Verdict.OPEN)
     decided_by = models.CharField(_("decided by"), max_length=150, blank=True, default="")
     decided_at = models.DateTimeField(_("decided at"), null=True, blank=True)
@@ -61,3 +66,35 @@ class CoreProposal(models.Model):
 
     def __str__(self) -> str:
         return f"{self.namespace}: {self.reason or self.get_verdict_display()}"
+
+
+class CoreLine(models.Model):
+    """A line of the current core memory. `rests_on` is the number of its memories when it was
+    written; fewer valid ones mean that some were deleted or are no longer in use."""
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    namespace = models.ForeignKey(Namespace, models.CASCADE, related_name="core_lines")
+    text = models.TextField(_("line"))
+    rests_on = models.PositiveIntegerField(_("derived from memories"), default=0)
+
+    class Meta:
+        verbose_name = _("core line")
+        verbose_name_plural = _("core lines")
+
+    def __str__(self) -> str:
+        return self.text[:80]
+
+
+class CoreLineSource(models.Model):
+    line = models.ForeignKey(CoreLine, models.CASCADE, related_name="sources")
+    memory = models.ForeignKey(MemoryItem, models.CASCADE, related_name="core_lines")
+
+    class Meta:
+        verbose_name = _("memory of a core line")
+        verbose_name_plural = _("memories of core lines")
+        constraints = [
+            models.UniqueConstraint(fields=["line", "memory"], name="memory_core_line_once")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.line_id} ← {self.memory_id}"

@@ -3,12 +3,13 @@
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Count, Exists, F, OuterRef, Q
+from django.db.models import Count, F
 from django.utils import timezone
 
 from memories.ledger.commit import change_state
-from memories.models import Insight, InsightSource, MemoryItem, Namespace, Succession
-from memories.states import LinkKind, State
+from memories.ledger.valid_evidence import is_valid
+from memories.models import Insight, InsightSource, MemoryItem, Namespace
+from memories.states import State
 
 FLAG = "Source episodes that are no longer valid: {n} of {all}"
 
@@ -39,11 +40,3 @@ def flag_retracted(namespace: Namespace | None = None) -> int:
             InsightSource.objects.filter(~is_valid("episode"), insight=insight).delete()
             change_state([insight.pk], to=State.PENDING, by="reflection", reason=flag)
     return count
-
-
-def is_valid(episode: str) -> Q:
-    """Whether the episode at that path is active, or merged into one that says the same."""
-    merges = Succession.objects.filter(
-        older=OuterRef(episode), kind=LinkKind.MERGED, in_effect=True
-    )
-    return Q(**{f"{episode}__state": State.ACTIVE}) | Q(Exists(merges))

@@ -89,6 +89,8 @@ ARCHIVED: dict[str, str] = {
     "memories.Tombstone": "receipt__world",
     "memories.Observation": "namespace__world",
     "memories.MemoryItem": "namespace__world",
+    "memories.CoreLine": "namespace__world",
+    "memories.CoreLineSource": "line__namespace__world",
     "memories.Hearsay": "memory__namespace__world",
     "memories.ClientVector": "namespace__world",
     "memories.Evidence": "memory__namespace__world",

@@ -25,7 +25,13 @@ from memories.code_rules.rule import (
 )
 from memories.coding_agent.stores.protocol import MemoryRecord, MemoryStore, Payload, StoreHit
 from memories.found_memory import FoundMemory
-from memories.ledger.commit import bump_revision, change_state, commit, namespace_transaction
+from memories.ledger.commit import (
+    bump_revision,
+    change_state,
+    commit,
+    namespace_transaction,
+    reviewed_state,
+)
 from memories.ledger.plan import NewMemory, NewObservation, Particulars, Plan
 from memories.models import (
     AgentState,
@@ -44,6 +50,7 @@ from retrieval.errors import Conflict, NotFound
 CANDIDATES = 500
 """Records that are most alike by their trigrams, which the managers then compare in full."""
 RULE_FIELDS = tuple(one.name for one in fields(CodeRule) if one.name != "id")
+RULE_TEXTS = ("name", "category", "description", "before_pattern", "after_pattern")
 
 
 class PostgresMemoryStore(MemoryStore):
@@ -176,17 +183,26 @@ class PostgresMemoryStore(MemoryStore):
         AgentState.objects.filter(namespace=self.namespace, name=name).delete()
 
     def save_code_rule(self, rule: CodeRule, project_id: str | None = None) -> CodeRule:
+        """Insert the rule, or replace the one with its id. With a review of machine-written
+        memories, new or changed texts wait for approval."""
         rule = rule if project_id is None else replace(rule, project_id=project_id)
         if StoredCodeRule.objects.filter(pk=rule.id).exclude(namespace=self.namespace).exists():
             raise Conflict(f"There is a code rule with the id {rule.id} elsewhere.")
-        row = StoredCodeRule(pk=rule.id, namespace=self.namespace, **rule_values(rule))
-        StoredCodeRule.objects.bulk_create(
-            [row], update_conflicts=True, unique_fields=["id"], update_fields=list(RULE_FIELDS)
-        )
+        with namespace_transaction(self.namespace) as namespace:
+            stored = self.rules().filter(pk=rule.id).first()
+            is_known = stored is not None and has_same_texts(as_rule(stored), rule)
+            state = stored.state if stored and is_known else reviewed_state(namespace)
+            row = StoredCodeRule(pk=rule.id, namespace=namespace, state=state, **rule_values(rule))
+            StoredCodeRule.objects.bulk_create(
+                [row],
+                update_conflicts=True,
+                unique_fields=["id"],
+                update_fields=[*RULE_FIELDS, "state"],
+            )
         return rule
 
     def get_code_rule(self, rule_id: UUID) -> CodeRule | None:
-        row = self.rules().filter(pk=rule_id).first()
+        row = self.rules_in_use().filter(pk=rule_id).first()
         return as_rule(row) if row else None
 
     def find_code_rules(self, **filters: Unpack[RuleFilters]) -> list[CodeRule]:
@@ -197,7 +213,8 @@ class PostgresMemoryStore(MemoryStore):
             "languages__contains": None if language is None else [language],
             "confidence__gte": filters.get("min_confidence"),
         }
-        rows = self.rules().filter(**{k: v for k, v in conditions.items() if v is not None})
+        conditions = {name: value for name, value in conditions.items() if value is not None}
+        rows = self.rules_in_use().filter(**conditions)
         return [
             as_rule(row) for row in rows.order_by("-confidence", "pk")[: filters.get("limit", 1000)]
         ]
@@ -242,7 +259,11 @@ class PostgresMemoryStore(MemoryStore):
         return rows.without_index_columns()
 
     def rules(self) -> "QuerySet[StoredCodeRule]":
+        """Also those that wait for approval or were rejected: none is to be written twice."""
         return StoredCodeRule.objects.filter(namespace=self.namespace)
+
+    def rules_in_use(self) -> "QuerySet[StoredCodeRule]":
+        return self.rules().filter(state=State.ACTIVE)
 
 
 @cache
@@ -251,6 +272,10 @@ def has_trigrams() -> bool:
     with connection.cursor() as cursor:
         cursor.execute("SELECT EXISTS (SELECT FROM pg_extension WHERE extname = 'pg_trgm')")
         return bool(cursor.fetchone()[0])
+
+
+def has_same_texts(one: CodeRule, other: CodeRule) -> bool:
+    return all(getattr(one, name) == getattr(other, name) for name in RULE_TEXTS)
 
 
 def as_rule(row: StoredCodeRule) -> CodeRule:

@@ -4299,6 +4299,149 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/memory/merges": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List merges by rules
+         * @description Merges that rules made and nobody has checked, the most doubtful first.
+         */
+        get: operations["merges"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/memory/merges/{merge_id}/{decision}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Confirm or undo a merge
+         * @description `same` confirms it and returns the newer memory; `separate` returns the older one, which is
+         *     in use again beside the newer. Needs the scope agent:review.
+         */
+        post: operations["merge_decide"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/memory/code-rules/pending": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List pending code rules
+         * @description Code rules that wait for approval, oldest first: they are neither found nor applied.
+         */
+        get: operations["code_rules_pending"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/memory/code-rules/pending/{rule_id}/{decision}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Approve or reject a code rule
+         * @description A rejected rule is kept, so that it is not learned again. Needs the scope agent:review.
+         */
+        post: operations["code_rule_decide"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/memory/core/lines": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List core lines with their evidence
+         * @description Each line of the core memory with the memories it comes from. `retracted` above 0 means that
+         *     some of them were deleted or are no longer in use.
+         */
+        get: operations["core_lines"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/memory/core/lines/{line_id}/confirm": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Confirm a core line
+         * @description The line holds without what was retracted. Needs the scope agent:review.
+         */
+        post: operations["core_line_confirm"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/memory/mentions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List mentions of a subject
+         * @description Memories about others that name the subject, inflected or by an alias, latest first. Deleting
+         *     the subject leaves them, unless their ids are in `also`.
+         */
+        get: operations["memory_mentions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/npcs/{ref}/memories": {
         parameters: {
             query?: never;
@@ -6005,6 +6148,11 @@ export interface components {
              * @default []
              */
             problems: string[];
+            /**
+             * @description Lines of a unified diff.
+             * @default []
+             */
+            lines: components["schemas"]["CoreMemoryEvidence"][];
         };
         /**
          * CoreMemoryDiff
@@ -6013,6 +6161,62 @@ export interface components {
         CoreMemoryDiff: {
             /** @description Lines of a unified diff. */
             lines: string[];
+        };
+        /**
+         * CoreMemoryEvidence
+         * @description A line, the ids of the memories it comes from, and how many others of them were retracted.
+         */
+        CoreMemoryEvidence: {
+            /** @description The section of the core memory. */
+            section: string;
+            /** @description The text. */
+            text: string;
+            /** @description Ids of the memories it comes from. */
+            memories: string[];
+            /**
+             * @description How many others were deleted or are not in use.
+             * @default 0
+             */
+            retracted: number;
+        };
+        /**
+         * CoreMemoryLine
+         * @description `retracted`: how many of the memories it came from were deleted or are no longer in use.
+         *     `id` is null for a line from before its evidence was recorded.
+         */
+        CoreMemoryLine: {
+            /** @description Id of the row. */
+            id: string | null;
+            /** @description The section of the core memory. */
+            section: string;
+            /** @description The text. */
+            text: string;
+            /** @description The memories, in their order. */
+            memories: components["schemas"]["CoreMemoryLineSource"][];
+            /** @description How many other memories of it are gone. */
+            retracted: number;
+        };
+        /**
+         * CoreMemoryLineSource
+         * @description A memory that a line of the core memory comes from, and its episode if it is of one.
+         */
+        CoreMemoryLineSource: {
+            /**
+             * Format: uuid
+             * @description Id of the row.
+             */
+            id: string;
+            /** @description The text. */
+            text: string;
+            /** @description Where it comes from. */
+            source: string;
+            /**
+             * Format: date-time
+             * @description When it was created (UTC, RFC 3339).
+             */
+            created_at: string;
+            /** @description Id of the task episode. */
+            episode_id: string | null;
         };
         /**
          * CoreMemoryProposal
@@ -8590,6 +8794,8 @@ export interface components {
             scope: "memory" | "source" | "subject" | "namespace";
             /** @description What it is aimed at: an id, a source, a subject, or what an import writes. */
             target?: string;
+            /** @description Ids of further memories, such as those of `/memory/mentions`. */
+            also?: string[];
         };
         /**
          * MemoryEvent
@@ -8861,6 +9067,24 @@ export interface components {
             ids: string[];
             /** @description The text. */
             text: string;
+        };
+        /**
+         * MemoryMergeByRules
+         * @description `older` was replaced by `newer`, which says the same by the rules. `similarity` is the cosine
+         *     of their vectors, or null while one has none.
+         */
+        MemoryMergeByRules: {
+            /**
+             * Format: uuid
+             * @description Id of the row.
+             */
+            id: string;
+            /** @description Id of the older memory. */
+            older: components["schemas"]["Memory"];
+            /** @description Id of the newer memory. */
+            newer: components["schemas"]["Memory"];
+            /** @description Likeness of meaning, from 0 to 1. */
+            similarity: number | null;
         };
         /**
          * MemoryPage
@@ -13534,7 +13758,7 @@ export interface operations {
                      *             "edition": null,
                      *             "licence": null,
                      *             "attribution": null,
-                     *             "author": "engine (7b32e197cd61)",
+                     *             "author": "engine (ae54664fb1bb)",
                      *             "episode": null
                      *           },
                      *           "updated_at": "2026-11-22T19:40:00Z",
@@ -14117,7 +14341,21 @@ export interface operations {
                      *       "changed": false,
                      *       "version": 1,
                      *       "core": "# SOUL\n- I narrate the Salt Coast.\n\n# TOOLS\n\n# RULE\n\n# USER\n- Ana likes short scenes.\n",
-                     *       "problems": []
+                     *       "problems": [],
+                     *       "lines": [
+                     *         {
+                     *           "section": "SOUL",
+                     *           "text": "I narrate the Salt Coast.",
+                     *           "memories": [],
+                     *           "retracted": 0
+                     *         },
+                     *         {
+                     *           "section": "USER",
+                     *           "text": "Ana likes short scenes.",
+                     *           "memories": [],
+                     *           "retracted": 0
+                     *         }
+                     *       ]
                      *     }
                      */
                     "application/json": components["schemas"]["CoreMemoryChange"];
@@ -14191,7 +14429,21 @@ export interface operations {
                      *       "changed": true,
                      *       "version": 3,
                      *       "core": "# SOUL\n- I narrate the Salt Coast.\n\n# TOOLS\n\n# RULE\n\n# USER\n- Ana likes long scenes.\n- Bo keeps the accounts.\n",
-                     *       "problems": []
+                     *       "problems": [],
+                     *       "lines": [
+                     *         {
+                     *           "section": "SOUL",
+                     *           "text": "I narrate the Salt Coast.",
+                     *           "memories": [],
+                     *           "retracted": 0
+                     *         },
+                     *         {
+                     *           "section": "USER",
+                     *           "text": "Ana likes long scenes.",
+                     *           "memories": [],
+                     *           "retracted": 0
+                     *         }
+                     *       ]
                      *     }
                      */
                     "application/json": components["schemas"]["CoreMemoryChange"];
@@ -14262,7 +14514,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "ids": [
-                     *         "01a20000-0000-7000-8000-000000000068"
+                     *         "01a20000-0000-7000-8000-000000000071"
                      *       ],
                      *       "confirmed": [],
                      *       "replaced": [],
@@ -14338,7 +14590,7 @@ export interface operations {
                      * @example {
                      *       "hits": [
                      *         {
-                     *           "id": "01a20000-0000-7000-8000-000000000068",
+                     *           "id": "01a20000-0000-7000-8000-000000000071",
                      *           "text": "Cy joined late.",
                      *           "bucket": "episodic",
                      *           "score": 0.708,
@@ -14350,7 +14602,7 @@ export interface operations {
                      *           "relevance": 0.94,
                      *           "match": "keyword",
                      *           "context": "",
-                     *           "recorded_ms": 1795519140259,
+                     *           "recorded_ms": 1795530742672,
                      *           "event_at": null,
                      *           "sources": [
                      *             "Cy joined late."
@@ -14513,7 +14765,7 @@ export interface operations {
                      *       "result": "stored",
                      *       "reason": null,
                      *       "because": "",
-                     *       "memory_id": "01a20000-0000-7000-8000-000000000069",
+                     *       "memory_id": "01a20000-0000-7000-8000-000000000072",
                      *       "bucket": "preference",
                      *       "importance": 0.6
                      *     }
@@ -14586,7 +14838,7 @@ export interface operations {
                      * @example {
                      *       "memories": [
                      *         {
-                     *           "id": "01a20000-0000-7000-8000-000000000069",
+                     *           "id": "01a20000-0000-7000-8000-000000000072",
                      *           "text": "Cy prefers riddles to fights.",
                      *           "bucket": "preference",
                      *           "score": 0.92,
@@ -14602,7 +14854,7 @@ export interface operations {
                      *       "because": "",
                      *       "decided_by": "names",
                      *       "explanation": [
-                     *         "intent preference (preference 0.68, profile 0.31, knowledge 0.3) → preference",
+                     *         "intent preference (preference 0.75, knowledge 0.41, profile 0.3, recall 0.0064) → preference",
                      *         "2 candidates, fusion weighted, support 0.87"
                      *       ],
                      *       "degraded": []
@@ -14676,8 +14928,8 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "01a20000-0000-7000-8000-000000000073",
-                     *       "memory_id": "01a20000-0000-7000-8000-000000000074",
+                     *       "id": "01a20000-0000-7000-8000-000000000076",
+                     *       "memory_id": "01a20000-0000-7000-8000-000000000077",
                      *       "to": "bo-reed",
                      *       "waiting": false
                      *     }
@@ -14728,7 +14980,7 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "memory_id": "01a20000-0000-7000-8000-000000000075",
+                 *       "memory_id": "01a20000-0000-7000-8000-000000000078",
                  *       "action": "correct",
                  *       "text": "The weir is shut."
                  *     }
@@ -14750,7 +15002,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "memory_id": "01a20000-0000-7000-8000-000000000076",
+                     *       "memory_id": "01a20000-0000-7000-8000-000000000079",
                      *       "text": "The weir is shut.",
                      *       "state": "active",
                      *       "waiting": false
@@ -14972,7 +15224,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "episode_id": "01a20000-0000-7000-8000-000000000081",
+                     *       "episode_id": "01a20000-0000-7000-8000-000000000087",
                      *       "summary": "Draw the tide table\nedit  (1 changes)\nIt is drawn.",
                      *       "pivots": [],
                      *       "learned_errors": [],
@@ -15057,7 +15309,7 @@ export interface operations {
                      *       ],
                      *       "earlier": [
                      *         {
-                     *           "episode_id": "01a20000-0000-7000-8000-000000000078",
+                     *           "episode_id": "01a20000-0000-7000-8000-000000000084",
                      *           "task": "Mend the tide table",
                      *           "success": true,
                      *           "solution": "row.get('tide')",
@@ -15499,7 +15751,7 @@ export interface operations {
                      *       "key": {
                      *         "id": "01a20000-0000-7000-8000-000000000001",
                      *         "name": "engine",
-                     *         "prefix": "7b32e197cd61",
+                     *         "prefix": "ae54664fb1bb",
                      *         "scopes": [
                      *           "admin"
                      *         ],
@@ -17858,7 +18110,7 @@ export interface operations {
                      *             "year_one_begins": 0,
                      *             "first_weekday": 0
                      *           },
-                     *           "made_by": "engine (7b32e197cd61)",
+                     *           "made_by": "engine (ae54664fb1bb)",
                      *           "created_at": "2026-11-22T19:40:00Z"
                      *         }
                      *       ]
@@ -18712,7 +18964,7 @@ export interface operations {
                      *         {
                      *           "id": "01a20000-0000-7000-8000-000000000003",
                      *           "name": "table page",
-                     *           "prefix": "b5a809b89ae7",
+                     *           "prefix": "7d3ee896193a",
                      *           "scopes": [
                      *             "tools:read"
                      *           ],
@@ -18811,7 +19063,7 @@ export interface operations {
                      * @example {
                      *       "id": "01a20000-0000-7000-8000-000000000003",
                      *       "name": "table page",
-                     *       "prefix": "b5a809b89ae7",
+                     *       "prefix": "7d3ee896193a",
                      *       "scopes": [
                      *         "tools:read"
                      *       ],
@@ -18893,7 +19145,7 @@ export interface operations {
                      * @example {
                      *       "id": "01a20000-0000-7000-8000-000000000003",
                      *       "name": "table page",
-                     *       "prefix": "b5a809b89ae7",
+                     *       "prefix": "7d3ee896193a",
                      *       "scopes": [
                      *         "tools:read"
                      *       ],
@@ -19149,7 +19401,7 @@ export interface operations {
                      *       "last_success_at": null,
                      *       "created_at": "2026-11-22T19:40:00Z",
                      *       "updated_at": "2026-11-22T19:40:00Z",
-                     *       "secret": "whsec_ejqK2AdBm1RsCCHpEDUtIWx3hvGPOGk+G2Xa4HdmZaE="
+                     *       "secret": "whsec_6pP0ETayCtRkcZLvjlDWcmDD8WRDtl/bGOnuNsEpyMc="
                      *     }
                      */
                     "application/json": components["schemas"]["Webhook"];
@@ -19483,7 +19735,7 @@ export interface operations {
                      *       "last_success_at": null,
                      *       "created_at": "2026-11-22T19:40:00Z",
                      *       "updated_at": "2026-11-22T19:40:00Z",
-                     *       "secret": "whsec_wKCb2WrRddV5b9cJw0psnkWl9nCSp1ngZ7vGJSGLWvg="
+                     *       "secret": "whsec_xnTp+ku17BJlEQETjz9V45OFluD6HTx1HsV05WRfjug="
                      *     }
                      */
                     "application/json": components["schemas"]["Webhook"];
@@ -19551,7 +19803,7 @@ export interface operations {
                      *         {
                      *           "at": "2026-11-22T19:40:00Z",
                      *           "status": 0,
-                     *           "milliseconds": 22,
+                     *           "milliseconds": 1,
                      *           "error": "engine.invalid cannot be resolved",
                      *           "answer": ""
                      *         }
@@ -19644,7 +19896,7 @@ export interface operations {
                      *             {
                      *               "at": "2026-11-22T19:40:00Z",
                      *               "status": 0,
-                     *               "milliseconds": 22,
+                     *               "milliseconds": 1,
                      *               "error": "engine.invalid cannot be resolved",
                      *               "answer": ""
                      *             }
@@ -19733,14 +19985,14 @@ export interface operations {
                      *         {
                      *           "at": "2026-11-22T19:40:00Z",
                      *           "status": 0,
-                     *           "milliseconds": 22,
+                     *           "milliseconds": 1,
                      *           "error": "engine.invalid cannot be resolved",
                      *           "answer": ""
                      *         },
                      *         {
                      *           "at": "2026-11-22T19:40:00Z",
                      *           "status": 0,
-                     *           "milliseconds": 7,
+                     *           "milliseconds": 1,
                      *           "error": "engine.invalid cannot be resolved",
                      *           "answer": ""
                      *         }
@@ -19826,7 +20078,7 @@ export interface operations {
                      *           "in_world_label": "",
                      *           "in_world_date": "",
                      *           "note": "He works there.",
-                     *           "by": "engine (7b32e197cd61)",
+                     *           "by": "engine (ae54664fb1bb)",
                      *           "created_at": "2026-11-22T19:40:00Z",
                      *           "undone_at": null
                      *         }
@@ -19919,7 +20171,7 @@ export interface operations {
                      *       "in_world_label": "",
                      *       "in_world_date": "",
                      *       "note": "He works there.",
-                     *       "by": "engine (7b32e197cd61)",
+                     *       "by": "engine (ae54664fb1bb)",
                      *       "created_at": "2026-11-22T19:40:00Z",
                      *       "undone_at": null
                      *     }
@@ -19995,7 +20247,7 @@ export interface operations {
                      *       "in_world_label": "",
                      *       "in_world_date": "",
                      *       "note": "He works there.",
-                     *       "by": "engine (7b32e197cd61)",
+                     *       "by": "engine (ae54664fb1bb)",
                      *       "created_at": "2026-11-22T19:40:00Z",
                      *       "undone_at": null
                      *     }
@@ -20080,7 +20332,7 @@ export interface operations {
                      *       "in_world_label": "",
                      *       "in_world_date": "",
                      *       "note": "He works there.",
-                     *       "by": "engine (7b32e197cd61)",
+                     *       "by": "engine (ae54664fb1bb)",
                      *       "created_at": "2026-11-22T19:40:00Z",
                      *       "undone_at": "2026-11-22T19:40:00Z"
                      *     }
@@ -20194,7 +20446,7 @@ export interface operations {
                      *           "in_world_until_date": "",
                      *           "campaign": null,
                      *           "overrides": null,
-                     *           "author": "engine (7b32e197cd61)",
+                     *           "author": "engine (ae54664fb1bb)",
                      *           "folder": "",
                      *           "origin": "",
                      *           "version": 1,
@@ -20224,7 +20476,7 @@ export interface operations {
                      *           "in_world_until_date": "",
                      *           "campaign": null,
                      *           "overrides": null,
-                     *           "author": "engine (7b32e197cd61)",
+                     *           "author": "engine (ae54664fb1bb)",
                      *           "folder": "Harbour",
                      *           "origin": "",
                      *           "version": 1,
@@ -20587,7 +20839,7 @@ export interface operations {
                      *       "in_world_until_date": "",
                      *       "campaign": null,
                      *       "overrides": null,
-                     *       "author": "engine (7b32e197cd61)",
+                     *       "author": "engine (ae54664fb1bb)",
                      *       "folder": "Harbour",
                      *       "origin": "",
                      *       "version": 1,
@@ -21739,7 +21991,7 @@ export interface operations {
                      *       "in_world_until_date": "",
                      *       "campaign": null,
                      *       "overrides": null,
-                     *       "author": "engine (7b32e197cd61)",
+                     *       "author": "engine (ae54664fb1bb)",
                      *       "folder": "",
                      *       "origin": "",
                      *       "version": 2,
@@ -21824,7 +22076,7 @@ export interface operations {
                      *           "title": "A second moon",
                      *           "created_at": "2026-11-22T19:40:00Z",
                      *           "reason": "",
-                     *           "proposed_by": "engine (7b32e197cd61)",
+                     *           "proposed_by": "engine (ae54664fb1bb)",
                      *           "campaign": null,
                      *           "entry": {
                      *             "title": "A second moon"
@@ -21838,7 +22090,7 @@ export interface operations {
                      *           "title": "The Tin Heron",
                      *           "created_at": "2026-11-22T19:40:00Z",
                      *           "reason": "Ana asked for an inn twice.",
-                     *           "proposed_by": "engine (7b32e197cd61)",
+                     *           "proposed_by": "engine (ae54664fb1bb)",
                      *           "campaign": null,
                      *           "entry": {
                      *             "body": "An inn by the pier.",
@@ -21929,7 +22181,7 @@ export interface operations {
                      *       "title": "The Tin Heron",
                      *       "created_at": "2026-11-22T19:40:00Z",
                      *       "reason": "Ana asked for an inn twice.",
-                     *       "proposed_by": "engine (7b32e197cd61)",
+                     *       "proposed_by": "engine (ae54664fb1bb)",
                      *       "campaign": null,
                      *       "entry": {
                      *         "body": "An inn by the pier.",
@@ -22039,7 +22291,7 @@ export interface operations {
                      *       "in_world_until_date": "",
                      *       "campaign": null,
                      *       "overrides": null,
-                     *       "author": "engine (7b32e197cd61)",
+                     *       "author": "engine (ae54664fb1bb)",
                      *       "folder": "",
                      *       "origin": "",
                      *       "version": 1,
@@ -22122,12 +22374,12 @@ export interface operations {
                      *       "title": "A second moon",
                      *       "created_at": "2026-11-22T19:40:00Z",
                      *       "reason": "",
-                     *       "proposed_by": "engine (7b32e197cd61)",
+                     *       "proposed_by": "engine (ae54664fb1bb)",
                      *       "campaign": null,
                      *       "entry": {
                      *         "title": "A second moon"
                      *       },
-                     *       "decided_by": "engine (7b32e197cd61)",
+                     *       "decided_by": "engine (ae54664fb1bb)",
                      *       "decision": "There is one moon."
                      *     }
                      */
@@ -22197,7 +22449,7 @@ export interface operations {
                      *       "title": "A second moon",
                      *       "created_at": "2026-11-22T19:40:00Z",
                      *       "reason": "",
-                     *       "proposed_by": "engine (7b32e197cd61)",
+                     *       "proposed_by": "engine (ae54664fb1bb)",
                      *       "campaign": null,
                      *       "entry": {
                      *         "title": "A second moon"
@@ -22384,7 +22636,7 @@ export interface operations {
                      *       "in_world_until_date": "",
                      *       "campaign": null,
                      *       "overrides": null,
-                     *       "author": "engine (7b32e197cd61)",
+                     *       "author": "engine (ae54664fb1bb)",
                      *       "folder": "Harbour",
                      *       "origin": "",
                      *       "version": 3,
@@ -22457,7 +22709,7 @@ export interface operations {
                      *       "comments": [
                      *         {
                      *           "id": "01a20000-0000-7000-8000-000000000006",
-                     *           "author": "engine (7b32e197cd61)",
+                     *           "author": "engine (ae54664fb1bb)",
                      *           "text": "Which plank?",
                      *           "created_at": "2026-11-22T19:40:00Z",
                      *           "resolved_at": null,
@@ -22543,7 +22795,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "id": "01a20000-0000-7000-8000-000000000006",
-                     *       "author": "engine (7b32e197cd61)",
+                     *       "author": "engine (ae54664fb1bb)",
                      *       "text": "Which plank?",
                      *       "created_at": "2026-11-22T19:40:00Z",
                      *       "resolved_at": null,
@@ -22615,7 +22867,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "id": "01a20000-0000-7000-8000-000000000006",
-                     *       "author": "engine (7b32e197cd61)",
+                     *       "author": "engine (ae54664fb1bb)",
                      *       "text": "Which plank?",
                      *       "created_at": "2026-11-22T19:40:00Z",
                      *       "resolved_at": null,
@@ -22706,11 +22958,11 @@ export interface operations {
                     /**
                      * @example {
                      *       "id": "01a20000-0000-7000-8000-000000000006",
-                     *       "author": "engine (7b32e197cd61)",
+                     *       "author": "engine (ae54664fb1bb)",
                      *       "text": "Which plank?",
                      *       "created_at": "2026-11-22T19:40:00Z",
                      *       "resolved_at": "2026-11-22T19:40:00Z",
-                     *       "resolved_by": "engine (7b32e197cd61)"
+                     *       "resolved_by": "engine (ae54664fb1bb)"
                      *     }
                      */
                     "application/json": components["schemas"]["Comment"];
@@ -23959,7 +24211,7 @@ export interface operations {
                      *           "count": 1,
                      *           "is_new": false,
                      *           "who": "",
-                     *           "reason": "bulk change undone by engine (7b32e197cd61)"
+                     *           "reason": "bulk change undone by engine (ae54664fb1bb)"
                      *         },
                      *         {
                      *           "at": "2026-11-22T19:40:00Z",
@@ -23975,7 +24227,7 @@ export interface operations {
                      *           "reason": "bulk change by anna: status Draft"
                      *         }
                      *       ],
-                     *       "next_cursor": "IjIwMjYtMTEtMjRUMTE6MTg6MzIuMjc5OTc0KzAwOjAwIg:PiMAr_bwYqoOrk-ejfQ2YDiJC9gFB4_jS14cvlvTiJ0"
+                     *       "next_cursor": "IjIwMjYtMTEtMjRUMTQ6MzE6MzQuNTQ3NzY1KzAwOjAwIg:7TugOdPVYLwsTCcRXAoCZWA1t297hNHFjXRnqC8p1hs"
                      *     }
                      */
                     "application/json": components["schemas"]["RecentChangePage"];
@@ -26475,7 +26727,7 @@ export interface operations {
                      *           "state": "done",
                      *           "progress": 100,
                      *           "failure": "",
-                     *           "size": 28936,
+                     *           "size": 29309,
                      *           "created_at": "2026-11-22T19:40:00Z",
                      *           "finished_at": "2026-11-22T19:40:00Z"
                      *         }
@@ -26650,7 +26902,7 @@ export interface operations {
                      *       "state": "done",
                      *       "progress": 100,
                      *       "failure": "",
-                     *       "size": 28936,
+                     *       "size": 29309,
                      *       "created_at": "2026-11-22T19:40:00Z",
                      *       "finished_at": "2026-11-22T19:40:00Z"
                      *     }
@@ -26940,13 +27192,13 @@ export interface operations {
                      *           "audience": "gm",
                      *           "key_id": "01a20000-0000-7000-8000-000000000001",
                      *           "key_name": "engine",
-                     *           "request_id": "01a20d477e35791babe6f031f4db6f59",
+                     *           "request_id": "01a20df84d2272fc83ab1849dd104810",
                      *           "asked": {},
                      *           "returned": [],
                      *           "degraded": [],
                      *           "status": 201,
                      *           "code": "",
-                     *           "milliseconds": 52.066
+                     *           "milliseconds": 62.825
                      *         }
                      *       ],
                      *       "next_cursor": null
@@ -27031,13 +27283,13 @@ export interface operations {
                      *       "audience": "gm",
                      *       "key_id": "01a20000-0000-7000-8000-000000000001",
                      *       "key_name": "engine",
-                     *       "request_id": "01a20d477e35791babe6f031f4db6f59",
+                     *       "request_id": "01a20df84d2272fc83ab1849dd104810",
                      *       "asked": {},
                      *       "returned": [],
                      *       "degraded": [],
                      *       "status": 201,
                      *       "code": "",
-                     *       "milliseconds": 52.066
+                     *       "milliseconds": 62.825
                      *     }
                      */
                     "application/json": components["schemas"]["AuditedCall"];
@@ -27929,7 +28181,7 @@ export interface operations {
                      *       "method": "rules",
                      *       "visibility": "gm",
                      *       "contradicts": [],
-                     *       "decided_by": "engine (7b32e197cd61)",
+                     *       "decided_by": "engine (ae54664fb1bb)",
                      *       "decided_at": "2026-11-22T19:40:00Z",
                      *       "created_at": "2026-11-22T19:40:00Z"
                      *     }
@@ -30238,7 +30490,7 @@ export interface operations {
                      *         {
                      *           "id": "01a20000-0000-7000-8000-000000000033",
                      *           "text": "Ada lost a boot.",
-                     *           "author": "engine (7b32e197cd61)",
+                     *           "author": "engine (ae54664fb1bb)",
                      *           "party_id": "gulls",
                      *           "session_id": "session-1",
                      *           "used": false,
@@ -30324,7 +30576,7 @@ export interface operations {
                      * @example {
                      *       "id": "01a20000-0000-7000-8000-000000000033",
                      *       "text": "Ada lost a boot.",
-                     *       "author": "engine (7b32e197cd61)",
+                     *       "author": "engine (ae54664fb1bb)",
                      *       "party_id": "gulls",
                      *       "session_id": "session-1",
                      *       "used": false,
@@ -30395,7 +30647,7 @@ export interface operations {
                      * @example {
                      *       "id": "01a20000-0000-7000-8000-000000000033",
                      *       "text": "Ada lost a boot.",
-                     *       "author": "engine (7b32e197cd61)",
+                     *       "author": "engine (ae54664fb1bb)",
                      *       "party_id": "gulls",
                      *       "session_id": "session-1",
                      *       "used": false,
@@ -30631,7 +30883,7 @@ export interface operations {
                      *       "party_id": "gulls",
                      *       "summary_id": "ep-landing",
                      *       "closed_at": "2026-11-22T19:40:00Z",
-                     *       "closed_by": "engine (7b32e197cd61)",
+                     *       "closed_by": "engine (ae54664fb1bb)",
                      *       "created_at": "2026-11-22T19:40:00Z"
                      *     }
                      */
@@ -31767,7 +32019,7 @@ export interface operations {
                      *       "axis": "trust",
                      *       "reason": "They paid at once.",
                      *       "state": "counts",
-                     *       "made_by": "engine (7b32e197cd61)",
+                     *       "made_by": "engine (ae54664fb1bb)",
                      *       "caused_by": null,
                      *       "caused_as": "",
                      *       "in_world_at": 412,
@@ -32181,7 +32433,7 @@ export interface operations {
                      *               "summary_id": null,
                      *               "caused_by": null,
                      *               "caused_as": "",
-                     *               "made_by": "engine (7b32e197cd61)",
+                     *               "made_by": "engine (ae54664fb1bb)",
                      *               "in_world_at": 412,
                      *               "in_world_label": "12 Rainmonth",
                      *               "happened_at": "2026-11-22T19:40:00Z"
@@ -32293,7 +32545,7 @@ export interface operations {
                      *           "summary_id": null,
                      *           "caused_by": null,
                      *           "caused_as": "",
-                     *           "made_by": "engine (7b32e197cd61)",
+                     *           "made_by": "engine (ae54664fb1bb)",
                      *           "in_world_at": 412,
                      *           "in_world_label": "12 Rainmonth",
                      *           "happened_at": "2026-11-22T19:40:00Z"
@@ -32392,7 +32644,7 @@ export interface operations {
                      *               "summary_id": null,
                      *               "caused_by": null,
                      *               "caused_as": "",
-                     *               "made_by": "engine (7b32e197cd61)",
+                     *               "made_by": "engine (ae54664fb1bb)",
                      *               "in_world_at": null,
                      *               "in_world_label": "",
                      *               "happened_at": "2026-11-22T19:40:00Z"
@@ -32493,7 +32745,7 @@ export interface operations {
                      *           "summary_id": null,
                      *           "caused_by": null,
                      *           "caused_as": "",
-                     *           "made_by": "engine (7b32e197cd61)",
+                     *           "made_by": "engine (ae54664fb1bb)",
                      *           "in_world_at": null,
                      *           "in_world_label": "",
                      *           "happened_at": "2026-11-22T19:40:00Z"
@@ -32574,7 +32826,7 @@ export interface operations {
                      *       "summary_id": null,
                      *       "caused_by": null,
                      *       "caused_as": "",
-                     *       "made_by": "engine (7b32e197cd61)",
+                     *       "made_by": "engine (ae54664fb1bb)",
                      *       "in_world_at": null,
                      *       "in_world_label": "",
                      *       "happened_at": "2026-11-22T19:40:00Z"
@@ -32655,7 +32907,7 @@ export interface operations {
                      *       "npc_id": "bo-reed",
                      *       "merged_id": "old-tam",
                      *       "reason": "Old Tam is Bo Reed.",
-                     *       "made_by": "engine (7b32e197cd61)",
+                     *       "made_by": "engine (ae54664fb1bb)",
                      *       "merged_at": "2026-11-22T19:40:00Z",
                      *       "undone_by": "",
                      *       "undone_at": null
@@ -32735,7 +32987,7 @@ export interface operations {
                      *           "npc_id": "bo-reed",
                      *           "merged_id": "old-tam",
                      *           "reason": "Old Tam is Bo Reed.",
-                     *           "made_by": "engine (7b32e197cd61)",
+                     *           "made_by": "engine (ae54664fb1bb)",
                      *           "merged_at": "2026-11-22T19:40:00Z",
                      *           "undone_by": "",
                      *           "undone_at": null
@@ -32814,9 +33066,9 @@ export interface operations {
                      *       "npc_id": "bo-reed",
                      *       "merged_id": "old-tam",
                      *       "reason": "Old Tam is Bo Reed.",
-                     *       "made_by": "engine (7b32e197cd61)",
+                     *       "made_by": "engine (ae54664fb1bb)",
                      *       "merged_at": "2026-11-22T19:40:00Z",
-                     *       "undone_by": "engine (7b32e197cd61)",
+                     *       "undone_by": "engine (ae54664fb1bb)",
                      *       "undone_at": "2026-11-22T19:40:00Z"
                      *     }
                      */
@@ -34571,7 +34823,7 @@ export interface operations {
                      *           "speaker": "",
                      *           "event_at": null,
                      *           "expires_at": null,
-                     *           "timestamp_ms": 1795519135362,
+                     *           "timestamp_ms": 1795530731304,
                      *           "created_at": "2026-11-22T19:40:00Z"
                      *         },
                      *         {
@@ -34587,7 +34839,7 @@ export interface operations {
                      *           "speaker": "",
                      *           "event_at": null,
                      *           "expires_at": null,
-                     *           "timestamp_ms": 1795519135361,
+                     *           "timestamp_ms": 1795530731303,
                      *           "created_at": "2026-11-22T19:40:00Z"
                      *         }
                      *       ],
@@ -34775,7 +35027,7 @@ export interface operations {
                      *           "relevance": 0.77,
                      *           "match": "alias",
                      *           "context": "",
-                     *           "recorded_ms": 1795519135361,
+                     *           "recorded_ms": 1795530731303,
                      *           "event_at": null,
                      *           "sources": [
                      *             "Ana is afraid of eels."
@@ -34856,7 +35108,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "01a20000-0000-7000-8000-000000000077",
+                     *       "id": "01a20000-0000-7000-8000-000000000083",
                      *       "scope": "subject",
                      *       "counts": {
                      *         "cached vectors": 2,
@@ -35123,7 +35375,7 @@ export interface operations {
                      *           "speaker": "",
                      *           "event_at": null,
                      *           "expires_at": null,
-                     *           "timestamp_ms": 1795519139255,
+                     *           "timestamp_ms": 1795530736891,
                      *           "created_at": "2026-11-22T19:40:00Z"
                      *         },
                      *         {
@@ -35139,7 +35391,7 @@ export interface operations {
                      *           "speaker": "",
                      *           "event_at": null,
                      *           "expires_at": null,
-                     *           "timestamp_ms": 1795519139256,
+                     *           "timestamp_ms": 1795530736892,
                      *           "created_at": "2026-11-22T19:40:00Z"
                      *         }
                      *       ],
@@ -35236,7 +35488,7 @@ export interface operations {
                      *         "speaker": "",
                      *         "event_at": null,
                      *         "expires_at": null,
-                     *         "timestamp_ms": 1795519139255,
+                     *         "timestamp_ms": 1795530736891,
                      *         "created_at": "2026-11-22T19:40:00Z"
                      *       },
                      *       "observations": [
@@ -35425,7 +35677,7 @@ export interface operations {
                      *       "speaker": "",
                      *       "event_at": null,
                      *       "expires_at": null,
-                     *       "timestamp_ms": 1795519139567,
+                     *       "timestamp_ms": 1795530739929,
                      *       "created_at": "2026-11-22T19:40:00Z"
                      *     }
                      */
@@ -35520,7 +35772,7 @@ export interface operations {
                      *         "speaker": "",
                      *         "event_at": null,
                      *         "expires_at": null,
-                     *         "timestamp_ms": 1795519139732,
+                     *         "timestamp_ms": 1795530740254,
                      *         "created_at": "2026-11-22T19:40:00Z"
                      *       },
                      *       {
@@ -35536,7 +35788,7 @@ export interface operations {
                      *         "speaker": "",
                      *         "event_at": null,
                      *         "expires_at": null,
-                     *         "timestamp_ms": 1795519139733,
+                     *         "timestamp_ms": 1795530740255,
                      *         "created_at": "2026-11-22T19:40:00Z"
                      *       }
                      *     ]
@@ -35624,7 +35876,7 @@ export interface operations {
                      *       "speaker": "",
                      *       "event_at": null,
                      *       "expires_at": null,
-                     *       "timestamp_ms": 1795519136283,
+                     *       "timestamp_ms": 1795530732847,
                      *       "created_at": "2026-11-22T19:40:00Z"
                      *     }
                      */
@@ -35862,7 +36114,7 @@ export interface operations {
                      *         "number": 2,
                      *         "reason": "Appended to USER",
                      *         "made_by": "model",
-                     *         "author": "engine (7b32e197cd61)",
+                     *         "author": "engine (ae54664fb1bb)",
                      *         "created_at": "2026-11-22T19:40:00Z"
                      *       }
                      *     ]
@@ -36502,7 +36754,7 @@ export interface operations {
                      *         "speaker": "",
                      *         "event_at": null,
                      *         "expires_at": null,
-                     *         "timestamp_ms": 1795519135361,
+                     *         "timestamp_ms": 1795530731303,
                      *         "created_at": "2026-11-22T19:40:00Z"
                      *       },
                      *       "changes": [
@@ -36686,7 +36938,7 @@ export interface operations {
                      *       "speaker": "",
                      *       "event_at": null,
                      *       "expires_at": null,
-                     *       "timestamp_ms": 1795519135914,
+                     *       "timestamp_ms": 1795530732208,
                      *       "created_at": "2026-11-22T19:40:00Z"
                      *     }
                      */
@@ -36779,7 +37031,7 @@ export interface operations {
                      *       "speaker": "",
                      *       "event_at": null,
                      *       "expires_at": null,
-                     *       "timestamp_ms": 1795519136147,
+                     *       "timestamp_ms": 1795530732629,
                      *       "created_at": "2026-11-22T19:40:00Z"
                      *     }
                      */
@@ -36870,7 +37122,7 @@ export interface operations {
                      *       "speaker": "",
                      *       "event_at": null,
                      *       "expires_at": null,
-                     *       "timestamp_ms": 1795519136283,
+                     *       "timestamp_ms": 1795530732847,
                      *       "created_at": "2026-11-22T19:40:00Z"
                      *     }
                      */
@@ -36961,7 +37213,7 @@ export interface operations {
                      *       "speaker": "",
                      *       "event_at": null,
                      *       "expires_at": null,
-                     *       "timestamp_ms": 1795519136283,
+                     *       "timestamp_ms": 1795530732847,
                      *       "created_at": "2026-11-22T19:40:00Z"
                      *     }
                      */
@@ -37044,7 +37296,7 @@ export interface operations {
                      *         "speaker": "",
                      *         "event_at": null,
                      *         "expires_at": null,
-                     *         "timestamp_ms": 1795519135361,
+                     *         "timestamp_ms": 1795530731303,
                      *         "created_at": "2026-11-22T19:40:00Z"
                      *       }
                      *     ]
@@ -37058,6 +37310,637 @@ export interface operations {
             404: components["responses"]["NotFoundTools"];
             409: components["responses"]["ConflictInstallation"];
             412: components["responses"]["PreconditionFailedInstallation"];
+            413: components["responses"]["RequestEntityTooLargeTools"];
+            422: components["responses"]["UnprocessableEntityMemory"];
+            429: components["responses"]["TooManyRequestsTools"];
+            503: components["responses"]["ServiceUnavailableTools"];
+        };
+    };
+    merges: {
+        parameters: {
+            query?: {
+                /** @description Rows in a page. */
+                limit?: number;
+                /**
+                 * @description Answer with these fields alone, separated by commas; of a page, fields of its rows. Others are missing then, even required ones. An unknown one is 422, which names those that there are.
+                 * @example id,updated_at
+                 */
+                fields?: components["parameters"]["Fields"];
+            };
+            header?: {
+                /**
+                 * @description Your own id for this request (1 to 64 of A-Z a-z 0-9 . _ : -), else it gets a new one.
+                 * @example turn-412
+                 */
+                "X-Request-ID"?: components["parameters"]["X-Request-ID"];
+                /**
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @example salt-coast
+                 */
+                "X-World"?: components["parameters"]["X-World"];
+                /**
+                 * @description Name of the agent whose memory is meant; only with an administrator's key that names none.
+                 * @example scribe
+                 */
+                "X-Namespace"?: components["parameters"]["X-Namespace"];
+                /**
+                 * @description The `ETag` last read: 304 without a body when nothing changed.
+                 * @example "3"
+                 */
+                "If-None-Match"?: components["parameters"]["If-None-Match"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "id": "01a20000-0000-7000-8000-000000000080",
+                     *         "older": {
+                     *           "id": "01a20000-0000-7000-8000-000000000081",
+                     *           "text": "Bo keeps the lock open at night.",
+                     *           "context": "",
+                     *           "bucket": "fact",
+                     *           "importance": 0.5,
+                     *           "state": "superseded",
+                     *           "made_by": "rules",
+                     *           "source": "",
+                     *           "subject": "",
+                     *           "speaker": "",
+                     *           "event_at": null,
+                     *           "expires_at": null,
+                     *           "timestamp_ms": 1795530746531,
+                     *           "created_at": "2026-11-22T19:40:00Z"
+                     *         },
+                     *         "newer": {
+                     *           "id": "01a20000-0000-7000-8000-000000000082",
+                     *           "text": "Bo keeps the lock open at night.",
+                     *           "context": "",
+                     *           "bucket": "fact",
+                     *           "importance": 0.5,
+                     *           "state": "active",
+                     *           "made_by": "rules",
+                     *           "source": "",
+                     *           "subject": "",
+                     *           "speaker": "",
+                     *           "event_at": null,
+                     *           "expires_at": null,
+                     *           "timestamp_ms": 1795530746741,
+                     *           "created_at": "2026-11-22T19:40:00Z"
+                     *         },
+                     *         "similarity": 1
+                     *       }
+                     *     ]
+                     */
+                    "application/json": components["schemas"]["MemoryMergeByRules"][];
+                };
+            };
+            /** @description Nothing changed since. */
+            304: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequestTools"];
+            401: components["responses"]["UnauthorizedTools"];
+            403: components["responses"]["ForbiddenMemory"];
+            404: components["responses"]["NotFoundTools"];
+            413: components["responses"]["RequestEntityTooLargeTools"];
+            422: components["responses"]["UnprocessableEntityMemory"];
+            429: components["responses"]["TooManyRequestsTools"];
+            503: components["responses"]["ServiceUnavailableTools"];
+        };
+    };
+    merge_decide: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Your own id for this request (1 to 64 of A-Z a-z 0-9 . _ : -), else it gets a new one.
+                 * @example turn-412
+                 */
+                "X-Request-ID"?: components["parameters"]["X-Request-ID"];
+                /**
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @example salt-coast
+                 */
+                "X-World"?: components["parameters"]["X-World"];
+                /**
+                 * @description Name of the agent whose memory is meant; only with an administrator's key that names none.
+                 * @example scribe
+                 */
+                "X-Namespace"?: components["parameters"]["X-Namespace"];
+                /**
+                 * @description Any text of yours, one for each write: the same again replays the first answer for a day instead of writing twice. With another body it is 422.
+                 * @example turn-412-write-1
+                 */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+                /**
+                 * @description The `ETag` last read: 412 when the row has changed since.
+                 * @example "3"
+                 */
+                "If-Match"?: components["parameters"]["If-Match"];
+            };
+            path: {
+                /** @description Id of the merge. */
+                merge_id: string;
+                /** @description approve or reject. */
+                decision: "same" | "separate";
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "01a20000-0000-7000-8000-000000000082",
+                     *       "text": "Bo keeps the lock open at night.",
+                     *       "context": "",
+                     *       "bucket": "fact",
+                     *       "importance": 0.5,
+                     *       "state": "active",
+                     *       "made_by": "rules",
+                     *       "source": "",
+                     *       "subject": "",
+                     *       "speaker": "",
+                     *       "event_at": null,
+                     *       "expires_at": null,
+                     *       "timestamp_ms": 1795530746741,
+                     *       "created_at": "2026-11-22T19:40:00Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Memory"];
+                };
+            };
+            400: components["responses"]["BadRequestTools"];
+            401: components["responses"]["UnauthorizedTools"];
+            403: components["responses"]["ForbiddenMemory"];
+            404: components["responses"]["NotFoundTools"];
+            409: components["responses"]["ConflictInstallation"];
+            412: components["responses"]["PreconditionFailedInstallation"];
+            413: components["responses"]["RequestEntityTooLargeTools"];
+            422: components["responses"]["UnprocessableEntityMemory"];
+            429: components["responses"]["TooManyRequestsTools"];
+            503: components["responses"]["ServiceUnavailableTools"];
+        };
+    };
+    code_rules_pending: {
+        parameters: {
+            query?: {
+                /** @description Rows in a page. */
+                limit?: number;
+                /**
+                 * @description Answer with these fields alone, separated by commas; of a page, fields of its rows. Others are missing then, even required ones. An unknown one is 422, which names those that there are.
+                 * @example id,updated_at
+                 */
+                fields?: components["parameters"]["Fields"];
+            };
+            header?: {
+                /**
+                 * @description Your own id for this request (1 to 64 of A-Z a-z 0-9 . _ : -), else it gets a new one.
+                 * @example turn-412
+                 */
+                "X-Request-ID"?: components["parameters"]["X-Request-ID"];
+                /**
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @example salt-coast
+                 */
+                "X-World"?: components["parameters"]["X-World"];
+                /**
+                 * @description Name of the agent whose memory is meant; only with an administrator's key that names none.
+                 * @example scribe
+                 */
+                "X-Namespace"?: components["parameters"]["X-Namespace"];
+                /**
+                 * @description The `ETag` last read: 304 without a body when nothing changed.
+                 * @example "3"
+                 */
+                "If-None-Match"?: components["parameters"]["If-None-Match"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "id": "01a20000-0000-7000-8000-000000000068",
+                     *         "name": "safe lookup",
+                     *         "category": "null_safety",
+                     *         "description": "Asks a mapping with a default.",
+                     *         "before_pattern": "tide = row['tide']",
+                     *         "after_pattern": "tide = row.get('tide')",
+                     *         "pattern_type": "literal",
+                     *         "languages": [
+                     *           "python"
+                     *         ],
+                     *         "confidence": 0.5,
+                     *         "observation_count": 1,
+                     *         "success_count": 0,
+                     *         "failure_count": 0,
+                     *         "project_id": "global",
+                     *         "is_applicable": true,
+                     *         "is_trusted": false
+                     *       }
+                     *     ]
+                     */
+                    "application/json": components["schemas"]["CodeRule"][];
+                };
+            };
+            /** @description Nothing changed since. */
+            304: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequestTools"];
+            401: components["responses"]["UnauthorizedTools"];
+            403: components["responses"]["ForbiddenMemory"];
+            404: components["responses"]["NotFoundTools"];
+            413: components["responses"]["RequestEntityTooLargeTools"];
+            422: components["responses"]["UnprocessableEntityMemory"];
+            429: components["responses"]["TooManyRequestsTools"];
+            503: components["responses"]["ServiceUnavailableTools"];
+        };
+    };
+    code_rule_decide: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Your own id for this request (1 to 64 of A-Z a-z 0-9 . _ : -), else it gets a new one.
+                 * @example turn-412
+                 */
+                "X-Request-ID"?: components["parameters"]["X-Request-ID"];
+                /**
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @example salt-coast
+                 */
+                "X-World"?: components["parameters"]["X-World"];
+                /**
+                 * @description Name of the agent whose memory is meant; only with an administrator's key that names none.
+                 * @example scribe
+                 */
+                "X-Namespace"?: components["parameters"]["X-Namespace"];
+                /**
+                 * @description Any text of yours, one for each write: the same again replays the first answer for a day instead of writing twice. With another body it is 422.
+                 * @example turn-412-write-1
+                 */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+                /**
+                 * @description The `ETag` last read: 412 when the row has changed since.
+                 * @example "3"
+                 */
+                "If-Match"?: components["parameters"]["If-Match"];
+            };
+            path: {
+                /** @description Id of the code rule. */
+                rule_id: string;
+                /** @description approve or reject. */
+                decision: "approve" | "reject";
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "01a20000-0000-7000-8000-000000000068",
+                     *       "name": "safe lookup",
+                     *       "category": "null_safety",
+                     *       "description": "Asks a mapping with a default.",
+                     *       "before_pattern": "tide = row['tide']",
+                     *       "after_pattern": "tide = row.get('tide')",
+                     *       "pattern_type": "literal",
+                     *       "languages": [
+                     *         "python"
+                     *       ],
+                     *       "confidence": 0.5,
+                     *       "observation_count": 1,
+                     *       "success_count": 0,
+                     *       "failure_count": 0,
+                     *       "project_id": "global",
+                     *       "is_applicable": true,
+                     *       "is_trusted": false
+                     *     }
+                     */
+                    "application/json": components["schemas"]["CodeRule"];
+                };
+            };
+            400: components["responses"]["BadRequestTools"];
+            401: components["responses"]["UnauthorizedTools"];
+            403: components["responses"]["ForbiddenMemory"];
+            404: components["responses"]["NotFoundTools"];
+            409: components["responses"]["ConflictInstallation"];
+            412: components["responses"]["PreconditionFailedInstallation"];
+            413: components["responses"]["RequestEntityTooLargeTools"];
+            422: components["responses"]["UnprocessableEntityMemory"];
+            429: components["responses"]["TooManyRequestsTools"];
+            503: components["responses"]["ServiceUnavailableTools"];
+        };
+    };
+    core_lines: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Answer with these fields alone, separated by commas; of a page, fields of its rows. Others are missing then, even required ones. An unknown one is 422, which names those that there are.
+                 * @example id,updated_at
+                 */
+                fields?: components["parameters"]["Fields"];
+            };
+            header?: {
+                /**
+                 * @description Your own id for this request (1 to 64 of A-Z a-z 0-9 . _ : -), else it gets a new one.
+                 * @example turn-412
+                 */
+                "X-Request-ID"?: components["parameters"]["X-Request-ID"];
+                /**
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @example salt-coast
+                 */
+                "X-World"?: components["parameters"]["X-World"];
+                /**
+                 * @description Name of the agent whose memory is meant; only with an administrator's key that names none.
+                 * @example scribe
+                 */
+                "X-Namespace"?: components["parameters"]["X-Namespace"];
+                /**
+                 * @description The `ETag` last read: 304 without a body when nothing changed.
+                 * @example "3"
+                 */
+                "If-None-Match"?: components["parameters"]["If-None-Match"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "id": "01a20000-0000-7000-8000-000000000069",
+                     *         "section": "SOUL",
+                     *         "text": "I narrate the Salt Coast.",
+                     *         "memories": [],
+                     *         "retracted": 0
+                     *       },
+                     *       {
+                     *         "id": "01a20000-0000-7000-8000-000000000070",
+                     *         "section": "USER",
+                     *         "text": "Ana likes short scenes.",
+                     *         "memories": [],
+                     *         "retracted": 0
+                     *       }
+                     *     ]
+                     */
+                    "application/json": components["schemas"]["CoreMemoryLine"][];
+                };
+            };
+            /** @description Nothing changed since. */
+            304: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequestTools"];
+            401: components["responses"]["UnauthorizedTools"];
+            403: components["responses"]["ForbiddenMemory"];
+            404: components["responses"]["NotFoundTools"];
+            413: components["responses"]["RequestEntityTooLargeTools"];
+            422: components["responses"]["UnprocessableEntityMemory"];
+            429: components["responses"]["TooManyRequestsTools"];
+            503: components["responses"]["ServiceUnavailableTools"];
+        };
+    };
+    core_line_confirm: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Your own id for this request (1 to 64 of A-Z a-z 0-9 . _ : -), else it gets a new one.
+                 * @example turn-412
+                 */
+                "X-Request-ID"?: components["parameters"]["X-Request-ID"];
+                /**
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @example salt-coast
+                 */
+                "X-World"?: components["parameters"]["X-World"];
+                /**
+                 * @description Name of the agent whose memory is meant; only with an administrator's key that names none.
+                 * @example scribe
+                 */
+                "X-Namespace"?: components["parameters"]["X-Namespace"];
+                /**
+                 * @description Any text of yours, one for each write: the same again replays the first answer for a day instead of writing twice. With another body it is 422.
+                 * @example turn-412-write-1
+                 */
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+                /**
+                 * @description The `ETag` last read: 412 when the row has changed since.
+                 * @example "3"
+                 */
+                "If-Match"?: components["parameters"]["If-Match"];
+            };
+            path: {
+                /** @description Id of the line of the core memory. */
+                line_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example [
+                     *       {
+                     *         "id": "01a20000-0000-7000-8000-000000000069",
+                     *         "section": "SOUL",
+                     *         "text": "I narrate the Salt Coast.",
+                     *         "memories": [],
+                     *         "retracted": 0
+                     *       },
+                     *       {
+                     *         "id": "01a20000-0000-7000-8000-000000000070",
+                     *         "section": "USER",
+                     *         "text": "Ana likes short scenes.",
+                     *         "memories": [],
+                     *         "retracted": 0
+                     *       }
+                     *     ]
+                     */
+                    "application/json": components["schemas"]["CoreMemoryLine"][];
+                };
+            };
+            400: components["responses"]["BadRequestTools"];
+            401: components["responses"]["UnauthorizedTools"];
+            403: components["responses"]["ForbiddenMemory"];
+            404: components["responses"]["NotFoundTools"];
+            409: components["responses"]["ConflictInstallation"];
+            412: components["responses"]["PreconditionFailedInstallation"];
+            413: components["responses"]["RequestEntityTooLargeTools"];
+            422: components["responses"]["UnprocessableEntityMemory"];
+            429: components["responses"]["TooManyRequestsTools"];
+            503: components["responses"]["ServiceUnavailableTools"];
+        };
+    };
+    memory_mentions: {
+        parameters: {
+            query: {
+                /** @description Whom the memories are to name. */
+                subject: string;
+                /** @description Rows in a page. */
+                limit?: number;
+                /**
+                 * @description Answer with these fields alone, separated by commas; of a page, fields of its rows. Others are missing then, even required ones. An unknown one is 422, which names those that there are.
+                 * @example id,updated_at
+                 */
+                fields?: components["parameters"]["Fields"];
+            };
+            header?: {
+                /**
+                 * @description Your own id for this request (1 to 64 of A-Z a-z 0-9 . _ : -), else it gets a new one.
+                 * @example turn-412
+                 */
+                "X-Request-ID"?: components["parameters"]["X-Request-ID"];
+                /**
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @example salt-coast
+                 */
+                "X-World"?: components["parameters"]["X-World"];
+                /**
+                 * @description Name of the agent whose memory is meant; only with an administrator's key that names none.
+                 * @example scribe
+                 */
+                "X-Namespace"?: components["parameters"]["X-Namespace"];
+                /**
+                 * @description The `ETag` last read: 304 without a body when nothing changed.
+                 * @example "3"
+                 */
+                "If-None-Match"?: components["parameters"]["If-None-Match"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /** @example [] */
+                    "application/json": components["schemas"]["Memory"][];
+                };
+            };
+            /** @description Nothing changed since. */
+            304: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequestTools"];
+            401: components["responses"]["UnauthorizedTools"];
+            403: components["responses"]["ForbiddenMemory"];
+            404: components["responses"]["NotFoundTools"];
             413: components["responses"]["RequestEntityTooLargeTools"];
             422: components["responses"]["UnprocessableEntityMemory"];
             429: components["responses"]["TooManyRequestsTools"];
@@ -37117,7 +38000,7 @@ export interface operations {
                      * @example {
                      *       "memories": [
                      *         {
-                     *           "id": "01a20000-0000-7000-8000-000000000070",
+                     *           "id": "01a20000-0000-7000-8000-000000000073",
                      *           "text": "The Gulls pulled Ada Crane out of the water.",
                      *           "way": "witnessed",
                      *           "importance": 0.51,
@@ -37192,7 +38075,7 @@ export interface operations {
                 /**
                  * @example {
                  *       "to": "bo-reed",
-                 *       "memory_id": "01a20000-0000-7000-8000-000000000070",
+                 *       "memory_id": "01a20000-0000-7000-8000-000000000073",
                  *       "sureness": 0.8
                  *     }
                  */
@@ -37214,8 +38097,8 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "01a20000-0000-7000-8000-000000000071",
-                     *       "memory_id": "01a20000-0000-7000-8000-000000000072",
+                     *       "id": "01a20000-0000-7000-8000-000000000074",
+                     *       "memory_id": "01a20000-0000-7000-8000-000000000075",
                      *       "npc_id": "bo-reed",
                      *       "waiting": false
                      *     }
@@ -37424,10 +38307,10 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "intent": "preference",
+                     *       "intent": "knowledge",
                      *       "buckets": [
-                     *         "preference",
-                     *         "semantic"
+                     *         "semantic",
+                     *         "fact"
                      *       ],
                      *       "memories": [
                      *         {
@@ -37454,7 +38337,7 @@ export interface operations {
                      *       "tokens": 9,
                      *       "cut_by_budget": [],
                      *       "explanation": [
-                     *         "intent preference or knowledge (preference 0.49, knowledge 0.4, profile 0.25, recall 0.078, general 0.0071) → preference, semantic, fact",
+                     *         "intent knowledge or preference (knowledge 0.59, preference 0.49, recall 0.14, profile 0.13) → semantic, fact, preference",
                      *         "1 candidates, fusion weighted, support 0.87"
                      *       ],
                      *       "degraded": []
@@ -37599,7 +38482,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "task_id": "01a20000-0000-7000-8000-000000000078",
+                     *       "task_id": "01a20000-0000-7000-8000-000000000084",
                      *       "description": "Mend the tide table",
                      *       "plan": [
                      *         "Find the error"
@@ -37695,7 +38578,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "task_id": "01a20000-0000-7000-8000-000000000078",
+                     *       "task_id": "01a20000-0000-7000-8000-000000000084",
                      *       "description": "Mend the tide table",
                      *       "plan": [
                      *         "Find the error"
@@ -38014,7 +38897,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "task_id": "01a20000-0000-7000-8000-000000000078",
+                     *       "task_id": "01a20000-0000-7000-8000-000000000084",
                      *       "description": "Mend the tide table",
                      *       "plan": [
                      *         "Find the error"
@@ -38127,8 +39010,8 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "01a20000-0000-7000-8000-000000000078",
-                     *       "task_id": "01a20000-0000-7000-8000-000000000078",
+                     *       "id": "01a20000-0000-7000-8000-000000000084",
+                     *       "task_id": "01a20000-0000-7000-8000-000000000084",
                      *       "project_id": "engine",
                      *       "task": "Mend the tide table",
                      *       "plan_summary": "Find the error",
@@ -38251,8 +39134,8 @@ export interface operations {
                     /**
                      * @example [
                      *       {
-                     *         "id": "01a20000-0000-7000-8000-000000000078",
-                     *         "task_id": "01a20000-0000-7000-8000-000000000078",
+                     *         "id": "01a20000-0000-7000-8000-000000000084",
+                     *         "task_id": "01a20000-0000-7000-8000-000000000084",
                      *         "project_id": "engine",
                      *         "task": "Mend the tide table",
                      *         "plan_summary": "Find the error",
@@ -38387,8 +39270,8 @@ export interface operations {
                      * @example [
                      *       {
                      *         "episode": {
-                     *           "id": "01a20000-0000-7000-8000-000000000078",
-                     *           "task_id": "01a20000-0000-7000-8000-000000000078",
+                     *           "id": "01a20000-0000-7000-8000-000000000084",
+                     *           "task_id": "01a20000-0000-7000-8000-000000000084",
                      *           "project_id": "engine",
                      *           "task": "Mend the tide table",
                      *           "plan_summary": "Find the error",
@@ -38525,9 +39408,9 @@ export interface operations {
                      *         "solution": "row.get('tide')",
                      *         "occurrences": 1,
                      *         "score": 1,
-                     *         "id": "01a20000-0000-7000-8000-000000000079",
+                     *         "id": "01a20000-0000-7000-8000-000000000085",
                      *         "episodes": [
-                     *           "01a20000-0000-7000-8000-000000000078"
+                     *           "01a20000-0000-7000-8000-000000000084"
                      *         ]
                      *       }
                      *     ]
@@ -38608,9 +39491,9 @@ export interface operations {
                      *           "solution": "row.get('tide')",
                      *           "occurrences": 1,
                      *           "score": 0.314,
-                     *           "id": "01a20000-0000-7000-8000-000000000079",
+                     *           "id": "01a20000-0000-7000-8000-000000000085",
                      *           "episodes": [
-                     *             "01a20000-0000-7000-8000-000000000078"
+                     *             "01a20000-0000-7000-8000-000000000084"
                      *           ]
                      *         }
                      *       ],
@@ -38695,7 +39578,7 @@ export interface operations {
                     /**
                      * @example [
                      *       {
-                     *         "id": "01a20000-0000-7000-8000-000000000080",
+                     *         "id": "01a20000-0000-7000-8000-000000000086",
                      *         "name": "safe lookup",
                      *         "category": "null_safety",
                      *         "description": "Asks a mapping with a default.",
@@ -38772,9 +39655,8 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "before": "x = row['tide']\n",
-                 *       "after": "x = row.get('tide')\n",
-                 *       "project_id": "engine"
+                 *       "before": "tide = row['tide']",
+                 *       "after": "tide = row.get('tide')"
                  *     }
                  */
                 "application/json": components["schemas"]["CodeChange"];
@@ -38795,12 +39677,12 @@ export interface operations {
                     /**
                      * @example [
                      *       {
-                     *         "id": "01a20000-0000-7000-8000-000000000080",
+                     *         "id": "01a20000-0000-7000-8000-000000000068",
                      *         "name": "safe lookup",
                      *         "category": "null_safety",
                      *         "description": "Asks a mapping with a default.",
-                     *         "before_pattern": "x = row['tide']",
-                     *         "after_pattern": "x = row.get('tide')",
+                     *         "before_pattern": "tide = row['tide']",
+                     *         "after_pattern": "tide = row.get('tide')",
                      *         "pattern_type": "literal",
                      *         "languages": [
                      *           "python"
@@ -38809,7 +39691,7 @@ export interface operations {
                      *         "observation_count": 1,
                      *         "success_count": 0,
                      *         "failure_count": 0,
-                     *         "project_id": "engine",
+                     *         "project_id": "global",
                      *         "is_applicable": true,
                      *         "is_trusted": false
                      *       }
@@ -38885,7 +39767,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": "01a20000-0000-7000-8000-000000000080",
+                     *       "id": "01a20000-0000-7000-8000-000000000086",
                      *       "name": "safe lookup",
                      *       "category": "null_safety",
                      *       "description": "Asks a mapping with a default.",

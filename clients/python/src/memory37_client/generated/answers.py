@@ -135,26 +135,26 @@ class BucketHit(OpenModel):
     """
 
 
-class CoreMemoryChange(OpenModel):
+class CoreMemoryEvidence(OpenModel):
     """
-    `changed` is false when the change waits for a person; `problems` then gives the reasons.
+    A line, the ids of the memories it comes from, and how many others of them were retracted.
     """
 
-    changed: bool
+    section: str
     """
-    Whether anything was stored.
+    The section of the core memory.
     """
-    version: int
+    text: str
     """
-    Number of the stored version; it grows with each change.
+    The text.
     """
-    core: str
+    memories: list[str]
     """
-    The core memory after the change, in Markdown.
+    Ids of the memories it comes from.
     """
-    problems: list[str] = []
+    retracted: int = 0
     """
-    What the policy objects to.
+    How many others were deleted or are not in use.
     """
 
 
@@ -1123,6 +1123,33 @@ class ConversationSearchAnswer(OpenModel):
     degraded: list[str] = []
     """
     What did not take part in the answer: `vector`, `graph`, `llm`, `rerank`.
+    """
+
+
+class CoreMemoryChange(OpenModel):
+    """
+    `changed` is false when the change waits for a person; `problems` then gives the reasons.
+    """
+
+    changed: bool
+    """
+    Whether anything was stored.
+    """
+    version: int
+    """
+    Number of the stored version; it grows with each change.
+    """
+    core: str
+    """
+    The core memory after the change, in Markdown.
+    """
+    problems: list[str] = []
+    """
+    What the policy objects to.
+    """
+    lines: list[CoreMemoryEvidence] = Field([], validate_default=True)
+    """
+    Lines of a unified diff.
     """
 
 
