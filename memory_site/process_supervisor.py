@@ -94,20 +94,30 @@ def end_processes(processes: list[SupervisedProcess]) -> None:
 
 class PrefixedLog:
     """Writes the lines of all processes with time and name. `stop` is set when nobody reads them
-    any more."""
+    any more. Lines that find no room on the disk are left out and counted: the processes go on."""
 
     def __init__(self, output: TextIO) -> None:
         self.output, self.stop = output, threading.Event()
+        self.unwritten = 0
         self._lock = threading.Lock()
         self._width = max(map(len, COLOURS))
 
     def write_line(self, name: str, line: str) -> None:
-        prefix = f"{datetime.now():%H:%M:%S} {name:{self._width}} | "
-        if self.output.isatty() and name in COLOURS:
-            prefix = f"\033[0m\033[{COLOURS[name]}m{prefix}\033[0m"
         with self._lock:
             try:
-                print(prefix + line, file=self.output, flush=True)
+                if self.unwritten:
+                    late = f"{self.unwritten} lines found no room: they are late or lost"
+                    print(self._prefix("up") + late, file=self.output)
+                print(self._prefix(name) + line, file=self.output, flush=True)
+                self.unwritten = 0
             except BrokenPipeError:
                 self.output = open(os.devnull, "w")  # noqa: SIM115 - open until exit
                 self.stop.set()
+            except OSError:
+                self.unwritten += 1
+
+    def _prefix(self, name: str) -> str:
+        prefix = f"{datetime.now():%H:%M:%S} {name:{self._width}} | "
+        if self.output.isatty() and name in COLOURS:
+            return f"\033[0m\033[{COLOURS[name]}m{prefix}\033[0m"
+        return prefix

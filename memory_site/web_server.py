@@ -21,6 +21,8 @@ HEAD_SECONDS = 20.0
 """Until the head of a request must have come: after the connection was made, or after its first
 byte on one that is kept open. A client that sends a byte now and then would hold a connection."""
 KEEP_ALIVE_SECONDS = 75
+STATEMENT_SECONDS = 60
+"""Of a statement in the database, unless the environment says another."""
 STOP_SECONDS = 1
 
 
@@ -75,7 +77,7 @@ def server_options() -> dict[str, Any]:
 def limit_statements() -> None:
     """Give statements of this process a time, unless the environment says another. Call before the
     settings are read: a request waits for its answer, a task or a migration does not."""
-    os.environ["STATEMENT_SECONDS"] = env.str("STATEMENT_SECONDS", default="60")
+    os.environ["STATEMENT_SECONDS"] = env.str("STATEMENT_SECONDS", default=str(STATEMENT_SECONDS))
 
 
 def main() -> None:

@@ -1,5 +1,6 @@
 """The processes of `make up`: one that ends starts again, the others go on, all end together."""
 
+import contextlib
 import io
 import os
 import re
@@ -154,3 +155,17 @@ def test_when_nobody_reads_the_log_all_is_stopped() -> None:
     log = PrefixedLog(Closed())
     threading.Thread(target=log.write_line, args=("web", "a line")).start()
     assert log.stop.wait(5)
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="the platform has no full device")
+def test_a_full_disk_under_the_log_stops_nothing(log: PrefixedLog) -> None:
+    # What the file object could not write it tries again when it is closed.
+    with contextlib.suppress(OSError), open("/dev/full", "w") as full:
+        log.output = full
+        log.write_line("web", "first")
+        log.write_line("worker", "second")
+        log.output = io.StringIO()
+        log.write_line("web", "third")
+    assert "2 lines found no room" in log.output.getvalue()
+    assert log.output.getvalue().endswith("web    | third\n")
+    assert not log.stop.is_set()
