@@ -58,6 +58,7 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "memory_site.middleware.RequestIds",
     "memory_site.middleware.TraceContext",
+    "memory_site.database.replica.ReplicaReads",
     "memory_site.middleware.CompressedAnswers",
     "memory_site.middleware.ConditionalReads",
     "corsheaders.middleware.CorsMiddleware",
@@ -145,7 +146,21 @@ def _database() -> dict[str, Any]:
     return {**shared, "EMBEDDED": True, "NAME": EMBEDDED_DATABASE, "USER": "memory37"}
 
 
+# A streaming replica of DATABASE_URL's server for reading; empty: everything goes to the primary.
+DATABASE_REPLICA_URL = env.str("DATABASE_REPLICA_URL", default="")
+
+
+def _replica(primary: dict[str, Any]) -> dict[str, Any]:
+    """As the primary, but whoever waits for a connection is sent there soon."""
+    options = {**primary["OPTIONS"], "pool": {**primary["OPTIONS"]["pool"], "timeout": 1}}
+    address = env.db_url_config(DATABASE_REPLICA_URL)
+    own = {"ENGINE": primary["ENGINE"], "OPTIONS": options, "TEST": {"MIRROR": "default"}}
+    return {**primary, "EMBEDDED": False, **address, **own}
+
+
 DATABASES = {"default": _database()}
+if DATABASE_REPLICA_URL:
+    DATABASES["replica"] = _replica(DATABASES["default"])
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 # --- Retrieval

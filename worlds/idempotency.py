@@ -1,25 +1,29 @@
 """A write with an `Idempotency-Key` happens once; the same request again gets the stored answer for
 `IDEMPOTENCY_DAYS`.
 
-The claim is a row that is committed before the write begins, so that of two requests at once the
-second gets 409. A claim whose process died is taken over after `ABANDONED`. A write that raises
-stores nothing, so it may be tried again.
+Of two requests at once the second gets 409: the first holds an advisory lock, which ends with the
+process that holds it, so what a killed one has not written may be tried again at once. A write that
+raises stores nothing and may be tried again, too.
 """
 
-from collections.abc import Callable
-from contextlib import nullcontext
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from hashlib import sha256
 
+import psycopg
 from django.conf import settings
-from django.db import IntegrityError, transaction
+from django.db import connection, transaction
 from django.utils import timezone
 
 from retrieval.errors import Conflict, Invalid
 from worlds.models import ApiKey, IdempotentWrite
 
 ABANDONED = timedelta(minutes=2)
+"""Of a row without an answer, by which earlier versions claimed a token."""
+LOCK_IN_TRANSACTION = "SELECT pg_try_advisory_xact_lock(%s)"
+LOCK_IN_SESSION = "SELECT pg_try_advisory_lock(%s)"
 
 
 class WriteInFlight(Conflict):
@@ -55,41 +59,68 @@ def once(
     """
     if len(token) > 200 or not token.isprintable():
         raise Invalid("Idempotency-Key must be 1 to 200 printable characters.")
-    claim = _claim(key, token, sha256(request).hexdigest())
-    if claim.status is not None:
-        return StoredResponse(claim.status, bytes(claim.body), claim.headers, replayed=True)
-    try:
-        with transaction.atomic() if atomic else nullcontext():
-            answer = write()
-            claim.status, claim.body, claim.headers = answer.status, answer.body, answer.headers
-            claim.save(update_fields=["status", "body", "headers"])
-    except BaseException:
-        claim.delete()
-        raise
+    fingerprint = sha256(request).hexdigest()
+    with held_in_transaction(key, token) if atomic else held_in_session(key, token):
+        stored = _stored_response(key, token, fingerprint)
+        if stored is not None:
+            return stored
+        answer = write()
+        own = {"status": answer.status, "body": answer.body, "headers": answer.headers}
+        IdempotentWrite.objects.create(key=key, token=token, fingerprint=fingerprint, **own)
     return answer
 
 
-def _claim(key: ApiKey, token: str, fingerprint: str) -> IdempotentWrite:
-    """Return a fresh claim (`status` is None) or the finished write that holds this token."""
-    rows = IdempotentWrite.objects.filter(key=key, token=token)
-    # Free the token if its write is too old to be replayed, or was abandoned by a process that
-    # died.
-    rows.filter(created_at__lt=oldest_replayed()).delete()
-    rows.filter(status=None, created_at__lt=timezone.now() - ABANDONED).delete()
-    try:
-        with transaction.atomic():
-            return IdempotentWrite.objects.create(key=key, token=token, fingerprint=fingerprint)
-    except IntegrityError:
-        other = rows.first()
-    if other and other.fingerprint != fingerprint:
-        raise TokenReused(
-            "This Idempotency-Key was used with another request: use a new key for a new write."
-        )
-    if other is None or other.status is None:
+@contextmanager
+def held_in_transaction(key: ApiKey, token: str) -> Iterator[None]:
+    """Open a transaction that alone writes for `token`; raises `WriteInFlight`."""
+    with transaction.atomic():
+        with connection.cursor() as cursor:
+            cursor.execute(LOCK_IN_TRANSACTION, [lock_number(key, token)])
+            require_lock(cursor.fetchone())
+        yield
+
+
+@contextmanager
+def held_in_session(key: ApiKey, token: str) -> Iterator[None]:
+    """Alone write for `token`, in no transaction; raises `WriteInFlight`. The lock is held by a
+    connection of its own: the write calls a model, and no connection of the pool waits for one."""
+    # A pooler gives a session another server connection after each transaction.
+    is_pooled = settings.DATABASE_POOLER
+    options = {**connection.get_connection_params(), "autocommit": not is_pooled}
+    statement = LOCK_IN_TRANSACTION if is_pooled else LOCK_IN_SESSION
+    with psycopg.connect(**options) as link:
+        require_lock(link.execute(statement, [lock_number(key, token)]).fetchone())
+        yield
+
+
+def lock_number(key: ApiKey, token: str) -> int:
+    """Return the 64 bits with a sign that PostgreSQL's lock has instead of a name."""
+    digest = sha256(f"{key.pk} {token}".encode()).digest()
+    return int.from_bytes(digest[:8], signed=True)
+
+
+def require_lock(row: tuple[bool] | None) -> None:
+    if not row or not row[0]:
         raise WriteInFlight(
             "A request with this Idempotency-Key is under way: wait for it, then send it again."
         )
-    return other
+
+
+def _stored_response(key: ApiKey, token: str, fingerprint: str) -> StoredResponse | None:
+    """Return the answer of the write that had this token, if it was done."""
+    rows = IdempotentWrite.objects.filter(key=key, token=token)
+    # Free the token if its write is too old to be replayed.
+    rows.filter(created_at__lt=oldest_replayed()).delete()
+    rows.filter(status=None, created_at__lt=timezone.now() - ABANDONED).delete()
+    done = rows.first()
+    if done is None:
+        return None
+    if done.fingerprint != fingerprint:
+        raise TokenReused(
+            "This Idempotency-Key was used with another request: use a new key for a new write."
+        )
+    require_lock((done.status is not None,))
+    return StoredResponse(done.status or 0, bytes(done.body), done.headers, replayed=True)
 
 
 def oldest_replayed() -> datetime:

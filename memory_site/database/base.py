@@ -10,11 +10,14 @@ from weakref import WeakKeyDictionary
 
 import psycopg
 from django.conf import settings
+from django.db import DEFAULT_DB_ALIAS, OperationalError, connections
 from django.db.backends.postgresql import base, creation
 from psycopg.abc import Buffer
 from psycopg.adapt import AdaptersMap
 from psycopg.types.datetime import TimestamptzLoader
 from psycopg_pool import ConnectionPool
+
+from memory_site.database import replica
 
 Connection = psycopg.Connection[Any]
 CHECK_SECONDS = 30
@@ -56,6 +59,9 @@ class DatabaseCreation(creation.DatabaseCreation):
 
 class DatabaseWrapper(base.DatabaseWrapper):
     creation_class = DatabaseCreation
+    is_on_replica = False
+    beside: "Connection | None" = None
+    """A connection to the primary, while the replica answers."""
 
     def get_connection_params(self) -> dict[str, Any]:
         """Add the host of the embedded server, and the faster loader of times where the site's time
@@ -68,13 +74,54 @@ class DatabaseWrapper(base.DatabaseWrapper):
         return params
 
     def get_new_connection(self, conn_params: dict[str, Any]) -> Any:
-        """Take a usable connection from the pool; raises `PoolTimeout` when there is none."""
+        """Take a usable connection from the pool, or from the replica's where that is wanted;
+        raises `PoolTimeout` when there is none."""
+        self.is_on_replica = False
+        if self.alias == DEFAULT_DB_ALIAS and replica.is_replica_wanted():
+            other = connections[replica.REPLICA]
+            try:
+                taken = other.get_new_connection(other.get_connection_params())
+            except (OperationalError, psycopg.OperationalError):
+                replica.watch.give_up()
+            else:
+                self.is_on_replica = True
+                return taken
+        return self.take_from_pool(conn_params)
+
+    def take_from_pool(self, conn_params: dict[str, Any]) -> Any:
         while True:
             connection = super().get_new_connection(conn_params)
             if not self.pool or is_usable(connection):
                 return connection
             connection.close()
             self.pool.putconn(connection)  # the pool replaces a closed connection
+
+    def set_autocommit(self, autocommit: bool, *args: Any, **options: Any) -> None:
+        """A transaction begins: on the primary."""
+        if not autocommit:
+            self.leave_replica()
+        super().set_autocommit(autocommit, *args, **options)
+
+    def cursor_on_primary(self) -> Any:
+        """Return a cursor for one statement while the replica answers the others."""
+        if self.beside is None:
+            self.beside = self.take_from_pool(self.get_connection_params())
+        return self.beside.cursor()
+
+    def close(self) -> None:
+        super().close()
+        if self.beside is not None:
+            self.pool.putconn(self.beside)
+            self.beside = None
+
+    def leave_replica(self) -> bool:
+        """Let the rest of the request go to the primary; return whether it did not yet, and nothing
+        is under way."""
+        if not self.is_on_replica or self.in_atomic_block or not is_free(self.connection):
+            return False
+        replica.stop_reading()
+        self.close()
+        return True
 
 
 @cache
@@ -106,6 +153,11 @@ def is_usable(connection: Connection) -> bool:
         return False
     _checked_at[connection] = now
     return True
+
+
+def is_free(connection: Connection) -> bool:
+    """Whether no statements are under way together on `connection`."""
+    return bool(connection.pgconn.pipeline_status == psycopg.pq.PipelineStatus.OFF)
 
 
 def has_news(descriptor: int) -> bool:

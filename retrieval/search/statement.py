@@ -206,6 +206,9 @@ def execute_together(db: str, *statements: tuple[Any, Mapping[str, Any]]) -> Any
         # roll back the connection is not used again.
         if not link.in_atomic_block and link.connection:
             link.connection.close()
+            # A replica that has gone: the primary answers.
+            if getattr(link, "leave_replica", bool)():
+                return execute_together(db, *statements)
             link.close()
         raise
     return cursor

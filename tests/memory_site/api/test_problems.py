@@ -6,11 +6,13 @@ import json
 from collections.abc import Callable
 from typing import Any
 
+import psycopg
 import pytest
+from django.db import connection
 from django.test import Client
 
 from knowledge.models import Lore
-from worlds import keys
+from worlds import idempotency, keys
 from worlds.models import ApiKey, AuditedCall, GameSystem, IdempotentWrite, Reveal, World
 
 Asking = Callable[[str], Client]
@@ -175,6 +177,20 @@ def test_a_write_under_way_elsewhere_is_a_conflict(
     IdempotentWrite.objects.update(status=None)
     response = post(client, REVEALS, body, **{"Idempotency-Key": "once"})
     assert (problem(response)["code"], response.status_code) == ("idempotency_in_flight", 409)
+
+
+def test_what_a_killed_process_did_not_write_may_be_tried_again_at_once(
+    make_key: Keys, asking: Asking, mill: Lore
+) -> None:
+    client = asking(make_key())
+    body = reveal(mill, "npc:mira-voss")
+    number = idempotency.lock_number(ApiKey.objects.get(), "once")
+    # The lock of another process, which ends with its connection.
+    with psycopg.connect(**{**connection.get_connection_params(), "autocommit": True}) as other:
+        other.execute("SELECT pg_advisory_lock(%s)", [number])
+        response = post(client, REVEALS, body, **{"Idempotency-Key": "once"})
+        assert (problem(response)["code"], response.status_code) == ("idempotency_in_flight", 409)
+    assert post(client, REVEALS, body, **{"Idempotency-Key": "once"}).status_code == 201
 
 
 def test_a_write_that_failed_may_be_tried_again_with_the_same_key(
