@@ -35,9 +35,16 @@ class MirroredGraph:
     async def neighbors(
         self, node_id: UUID, depth: int = 1, *, limit: int = MAX_NODES
     ) -> GraphNeighborhood:
-        answer, degraded = await self._answer(
-            "neighbors", lambda store: store.neighbors(node_id, depth, limit=limit)
-        )
+        """As with `adjacent`, one step is answered; nobody can ask for less."""
+        try:
+            answer, degraded = await self._answer(
+                "neighbors", lambda store: store.neighbors(node_id, depth, limit=limit)
+            )
+        except TooBroad:
+            if depth > 1:
+                raise
+            answer = await self._authority.neighbors(node_id, depth, limit=limit)
+            degraded = ["graph"]
         return answer.model_copy(update={"degraded": degraded})
 
     async def shortest_path(self, src_id: UUID, dst_id: UUID, max_depth: int = 4) -> GraphPath:

@@ -34,12 +34,14 @@ OTHER_MODEL = (
     "manage.py switch_model, else restart this process with the new ones"
 )
 
+# A time later than any lease or wait is of a clock that was set back since.
 CLAIM = """
 UPDATE {table} SET embed_after = now() + %(lease)s, embed_tries = embed_tries + 1
 WHERE id IN (
   SELECT id FROM {table}
   WHERE embedded_rev < rev AND embed_tries < %(tries)s
-    AND (embed_after IS NULL OR embed_after < now())
+    AND (embed_after IS NULL OR embed_after < now()
+      OR embed_after > now() + greatest(%(lease)s, %(first)s * 2 ^ least(embed_tries, 10)))
   ORDER BY embed_after NULLS FIRST, id LIMIT %(limit)s FOR UPDATE SKIP LOCKED
 )
 RETURNING id, rev, context, text, embed_tries
@@ -133,7 +135,7 @@ def embed_one_by_one(
 
 def claim_batch(model: type[Passage], limit: int) -> list[Passage]:
     """Lease up to `limit` stale rows; return them with the columns that `CLAIM` names."""
-    values = {"lease": LEASE, "tries": PARKED_AFTER, "limit": limit}
+    values = {"lease": LEASE, "first": FIRST_WAIT, "tries": PARKED_AFTER, "limit": limit}
     with transaction.atomic():
         return list(model._default_manager.raw(for_table(model, CLAIM), values))
 

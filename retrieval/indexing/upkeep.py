@@ -40,7 +40,8 @@ _swept_until: dict[str, datetime] = {}
 def recount_changed(model: type[Passage]) -> list[str]:
     """Count the words again in scopes with changes since their last count; return these scopes."""
     now, domain = timezone.now(), model.search_config.domain
-    since = _swept_until.get(domain, now - RECOUNT_WINDOW) - LOOK_BACK
+    # The clock may have been set back since the last sweep.
+    since = min(_swept_until.get(domain, now - RECOUNT_WINDOW), now) - LOOK_BACK
     recent = rows_with_scope(model).filter(updated_at__gt=since)
     by_scope = recent.values("counted_scope").annotate(last=Max("updated_at"))
     last_changes = dict(by_scope.values_list("counted_scope", "last"))
@@ -60,6 +61,8 @@ def recount_changed(model: type[Passage]) -> list[str]:
 
 
 def is_due(counts: ScopeStatistics, last_change: datetime, *, now: datetime) -> bool:
+    if counts.refreshed_at > now:  # the clock was set back: its times say nothing of the changes
+        return True
     return (
         counts.refreshed_at < now - RECOUNT_INTERVAL
         and last_change > counts.refreshed_at - RECOUNT_INTERVAL

@@ -1,5 +1,5 @@
 """The kinds of faults: each does its harm and returns when it is over; nobody mends anything but
-what the site cannot (a broker that is gone)."""
+what the site does not run (a broker or a Neo4j that is gone, a disk that is full)."""
 
 import contextlib
 import os
@@ -8,9 +8,10 @@ import time
 from collections.abc import Callable
 
 from tests.faults.site import Site
-from tests.loopback.answers import hang, hashed, status
+from tests.loopback.answers import hang, hashed, smallest, status
 
-PAUSE_SECONDS = 4.0
+PAUSE_SECONDS = 3.0
+"""Longer than the deadlines that the site has for Neo4j and its models."""
 
 
 def kill_web(site: Site) -> None:
@@ -46,6 +47,14 @@ def pause_database(site: Site) -> None:
     pause(site.postmaster(), *site.backends())
 
 
+def slow_database(site: Site) -> None:
+    """Every process of a connection runs for a tenth of the time."""
+    over = time.monotonic() + PAUSE_SECONDS
+    while time.monotonic() < over:
+        pause(*site.backends(), seconds=0.09)
+        time.sleep(0.01)
+
+
 def kill_broker(site: Site) -> None:
     """Redis loses all messages; something else starts it again."""
     assert site.redis is not None
@@ -60,23 +69,62 @@ def pause_broker(site: Site) -> None:
     pause(site.redis.pid)
 
 
-def break_embedder(site: Site) -> None:
-    site.embedder.embeddings.always(status(503))
+def kill_graph(site: Site) -> None:
+    """Something else starts Neo4j again, on the same data."""
+    site.neo4j.kill()
     time.sleep(PAUSE_SECONDS)
-    site.embedder.embeddings.always(hashed)
+    site.neo4j.start()
+
+
+def pause_graph(site: Site) -> None:
+    assert site.neo4j.process is not None
+    pause(site.neo4j.process.pid)
+
+
+def break_embedder(site: Site) -> None:
+    site.models.embeddings.always(status(503))
+    time.sleep(PAUSE_SECONDS)
+    site.models.embeddings.always(hashed)
 
 
 def hang_embedder(site: Site) -> None:
-    site.embedder.embeddings.always(hang(20))
+    site.models.embeddings.always(hang(20))
     time.sleep(PAUSE_SECONDS)
-    site.embedder.embeddings.always(hashed)
+    site.models.embeddings.always(hashed)
 
 
-def pause(*pids: int) -> None:
+def break_language_model(site: Site) -> None:
+    site.models.chat.always(status(503))
+    time.sleep(PAUSE_SECONDS)
+    site.models.chat.always(smallest)
+
+
+def hang_language_model(site: Site) -> None:
+    site.models.chat.always(hang(20))
+    time.sleep(PAUSE_SECONDS)
+    site.models.chat.always(smallest)
+
+
+def fill_disk(site: Site) -> None:
+    """The disk has PostgreSQL's data, `var/` and the log of the processes."""
+    site.disk.fill()
+    time.sleep(2 * PAUSE_SECONDS)
+    site.disk.free()
+
+
+def set_clock_ahead(site: Site) -> None:
+    site.clock.move(by=3)
+
+
+def set_clock_back(site: Site) -> None:
+    site.clock.move(by=-3)
+
+
+def pause(*pids: int, seconds: float = PAUSE_SECONDS) -> None:
     for pid in pids:
         with contextlib.suppress(ProcessLookupError):
             os.kill(pid, signal.SIGSTOP)
-    time.sleep(PAUSE_SECONDS)
+    time.sleep(seconds)
     for pid in pids:
         with contextlib.suppress(ProcessLookupError):
             os.kill(pid, signal.SIGCONT)
@@ -91,8 +139,23 @@ FAULTS: tuple[Callable[[Site], None], ...] = (
     pause_web,
     pause_worker,
     pause_database,
+    slow_database,
     kill_broker,
     pause_broker,
+    kill_graph,
+    pause_graph,
     break_embedder,
     hang_embedder,
+    break_language_model,
+    hang_language_model,
+    fill_disk,
+    set_clock_ahead,
+    set_clock_back,
 )
+
+
+def is_possible(fault: Callable[[Site], None], site: Site) -> bool:
+    """Whether this machine lets a test do it: mount a disk, or compile a clock."""
+    if fault is fill_disk:
+        return site.disk.is_mounted
+    return bool(site.clock.compiler) or fault not in (set_clock_ahead, set_clock_back)

@@ -1,8 +1,10 @@
-"""A site of its own, by `manage.py up`: with its own PostgreSQL, Redis and embedding server."""
+"""A site of its own, by `manage.py up`: with its own PostgreSQL, Redis, Neo4j, embedding server and
+language model, on a disk of its own, with a clock that a test can set."""
 
 import contextlib
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -15,7 +17,12 @@ from typing import Any
 import httpx2
 from django.conf import settings
 
+from knowledge.graph.mirror import rebuild_mirror
+from knowledge.graph.neo4j_driver import Neo4j
 from memory_site.embedded.server import EmbeddedServer
+from tests.faults.clock import Clock
+from tests.faults.disk import SmallDisk
+from tests.knowledge.graph.neo4j_server import Neo4jServer
 from tests.loopback.brokers import free_port, require_program
 from tests.loopback.postgres import copy_test_database
 from tests.loopback.server import Loopback
@@ -31,12 +38,21 @@ NAMES = {
 
 @dataclass
 class Site:
-    folder: Path
-    embedder: Loopback
+    disk: SmallDisk
+    models: Loopback
+    """The embedding server and the language model."""
     port: int = field(default_factory=free_port)
     redis_port: int = field(default_factory=free_port)
     up: "subprocess.Popen[bytes] | None" = None
     redis: "subprocess.Popen[bytes] | None" = None
+
+    def __post_init__(self) -> None:
+        self.neo4j = Neo4jServer(self.disk.outside / "neo4j", quick=True)
+        self.clock = Clock(self.disk.outside)
+
+    @property
+    def folder(self) -> Path:
+        return self.disk.folder
 
     @property
     def url(self) -> str:
@@ -45,37 +61,54 @@ class Site:
     @property
     def environment(self) -> dict[str, str]:
         own = {
-            "MEMORY37_VAR": str(self.folder),
+            "MEMORY37_VAR": str(self.folder / "var"),
             "EMBEDDER": "openai",
-            "OPENAI_BASE_URL": self.embedder.url,
+            "OPENAI_BASE_URL": self.models.url,
             "OPENAI_API_KEY": "any",
             "EMBEDDING_TIMEOUT": "3",
-            "EMBEDDING_QUERY_TIMEOUT": "2",
+            "EMBEDDING_QUERY_TIMEOUT": "1",
+            "LLM_MODEL": "scripted",
+            "LLM_TIMEOUT": "2",
+            "LLM_REST": "2",
+            "NEO4J_URL": self.neo4j.uri,
+            "NEO4J_USER": self.neo4j.auth[0],
+            "NEO4J_PASSWORD": self.neo4j.auth[1],
+            "NEO4J_TIMEOUT": "1",
+            "NEO4J_BACKOFF": "2",
             "CELERY_BROKER_URL": f"redis://127.0.0.1:{self.redis_port}/0",
             "PYTHONWARNINGS": "ignore",
         }
-        return {k: v for k, v in os.environ.items() if k != "DATABASE_URL"} | own
+        inherited = {k: v for k, v in os.environ.items() if k != "DATABASE_URL"}
+        return inherited | own | self.clock.environment
 
     def start(self) -> None:
         """Copy the test database, start everything, return when all parts work."""
-        server = EmbeddedServer(self.folder / "postgres")
+        self.neo4j.home.mkdir(parents=True)
+        self.neo4j.start()
+        self._copy_graph()
+        server = EmbeddedServer(self.folder / "var" / "postgres")
         server.ensure_running()
         copy_test_database(server, "memory37")
+        server.leave()  # so that the site starts it, with the site's clock
         self.start_redis()
-        with (self.folder / "up.log").open("w") as log:
+        with self.log.open("w") as log:
             command = [sys.executable, "manage.py", "up", "--no-demo", "--port", str(self.port)]
             self.up = subprocess.Popen(
                 command, env=self.environment, cwd=settings.BASE_DIR, stdout=log, stderr=log
             )
-        assert wait_for(self.is_whole, START_SECONDS), (self.folder / "up.log").read_text()
-        server.leave()
+        assert wait_for(self.is_whole, START_SECONDS), self.log.read_text()
+
+    @property
+    def log(self) -> Path:
+        """On the disk that gets full, as the log of an installation is."""
+        return self.folder / "up.log"
 
     def start_redis(self) -> None:
         program = require_program("redis-server", "redis-server")
         options = ["--port", str(self.redis_port), "--bind", "127.0.0.1", "--save", ""]
-        with (self.folder / "redis.log").open("a") as log:
+        with (self.disk.outside / "redis.log").open("a") as log:
             self.redis = subprocess.Popen(
-                [program, *options, "--dir", str(self.folder)], stdout=log, stderr=log
+                [program, *options, "--dir", str(self.disk.outside)], stdout=log, stderr=log
             )
 
     def stop(self) -> None:
@@ -85,6 +118,8 @@ class Site:
         if self.redis:
             self.redis.kill()
             self.redis.wait()
+        self.neo4j.kill()
+        shutil.rmtree(self.neo4j.home, ignore_errors=True)
 
     def is_whole(self) -> bool:
         """Whether every part of the site works."""
@@ -95,34 +130,39 @@ class Site:
 
     def pid(self, name: str) -> int:
         """Return the process of `name` once it runs."""
-        assert wait_for(lambda: bool(self._pids(name)), START_SECONDS)
+        assert wait_for(lambda: bool(self._pids(name)), START_SECONDS), self.log.read_text()[-3000:]
         return self._pids(name)[0]
 
     def postmaster(self) -> int:
-        home = (self.folder / "postgres").resolve()
+        home = (self.folder / "var" / "postgres").resolve()
         return int((home / "data" / "postmaster.pid").read_text().split()[0])
 
     def backends(self) -> list[int]:
         """The server's processes of connections."""
         return [pid for pid in children(self.postmaster()) if " memory37 " in command_of(pid)]
 
-    def run(self, *arguments: str) -> str:
-        """Run a command of manage.py on the site; return its output."""
+    def examine(self, seconds: float) -> dict[str, Any]:
+        """Run `tests.faults.examination` on the site; return what it prints."""
         done = subprocess.run(
-            [sys.executable, "manage.py", *arguments],
-            env=self.environment,
+            [sys.executable, "-m", "tests.faults.examination", str(seconds)],
+            env=self.environment | {"DJANGO_SETTINGS_MODULE": "memory_site.settings"},
             cwd=settings.BASE_DIR,
             capture_output=True,
             text=True,
             check=False,
-            timeout=300,
+            timeout=seconds + 300,
         )
-        assert done.returncode in (0, 1), done.stderr + done.stdout
-        return done.stdout
+        assert done.returncode == 0, done.stderr + done.stdout
+        found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+        return found
 
-    def doctor(self) -> list[dict[str, Any]]:
-        findings: list[dict[str, Any]] = json.loads(self.run("doctor", "--json"))
-        return findings
+    def _copy_graph(self) -> None:
+        """Fill Neo4j from the test database, which says from now on that it is mirrored."""
+        neo = Neo4j(self.neo4j.uri, *self.neo4j.auth, "neo4j")
+        try:
+            rebuild_mirror(neo)
+        finally:
+            neo.close()
 
     def _pids(self, name: str) -> list[int]:
         assert self.up is not None
@@ -151,5 +191,5 @@ def wait_for(condition: Callable[[], bool], seconds: float) -> bool:
     while time.monotonic() < deadline:
         if condition():
             return True
-        time.sleep(0.2)
+        time.sleep(0.3)
     return False

@@ -1,6 +1,7 @@
 """The scripted server itself: threads, keep-alive, one queue of answers per route."""
 
 import json
+import sys
 import threading
 from collections import deque
 from contextlib import suppress
@@ -56,6 +57,16 @@ class Route:
         return scripted(received.body) if callable(scripted) else scripted
 
 
+class QuietServer(ThreadingHTTPServer):
+    """Says nothing of a client that is gone: tests kill them."""
+
+    daemon_threads = True
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, client_address)
+
+
 class Loopback:
     """A scripted OpenAI-compatible server on a free port of 127.0.0.1; see the package's
     docstring.
@@ -66,8 +77,7 @@ class Loopback:
         self.chat = Route(default=smallest)
         self._closing = threading.Event()
         handler = type("BoundHandler", (_Handler,), {"loopback": self})
-        self._http = ThreadingHTTPServer(("127.0.0.1", 0), handler)
-        self._http.daemon_threads = True
+        self._http = QuietServer(("127.0.0.1", 0), handler)
         threading.Thread(target=self._http.serve_forever, args=(0.05,), daemon=True).start()
 
     @property

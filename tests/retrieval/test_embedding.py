@@ -1,10 +1,12 @@
 """The outbox: every passage gets the vector of its present text, whatever fails in between."""
 
 from collections.abc import Callable, Iterator
+from datetime import timedelta
 
 import numpy as np
 import pytest
 from django.db import connection
+from django.utils import timezone
 
 from bench.passages import BenchPassage
 from retrieval.embedders import Vectors, get_embedder
@@ -108,6 +110,12 @@ def test_a_killed_worker_gives_its_passages_back_when_the_lease_ends() -> None:
         embed_pending(BenchPassage, embedder=UnreliableEmbedder(kill))
     assert embed_pending(BenchPassage) == 0
     end_waits()
+    assert embed_pending(BenchPassage) == 2
+
+
+def test_a_lease_from_before_the_clock_was_set_back_has_ended() -> None:
+    some_passages(2)
+    BenchPassage.objects.update(embed_tries=1, embed_after=timezone.now() + timedelta(hours=3))
     assert embed_pending(BenchPassage) == 2
 
 

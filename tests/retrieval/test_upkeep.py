@@ -82,6 +82,15 @@ def test_new_passages_of_a_large_scope_are_added_to_its_counts(large_scopes: Non
     assert totals() == (LARGE + 3, LARGE + 2)
 
 
+def test_words_are_counted_after_the_clock_was_set_back() -> None:
+    write("The ferry sank.")
+    count_words(BenchPassage, [TENANT])
+    ScopeStatistics.objects.update(refreshed_at=timezone.now() + timedelta(hours=3))
+    write("The barge sank.")
+    assert recount_changed(BenchPassage) == [TENANT]
+    assert totals() == (2, 2)
+
+
 def test_no_passage_is_added_twice(large_scopes: None) -> None:
     write_large_scope()
     for number in range(3):

@@ -119,6 +119,20 @@ def test_over_rest_it_is_a_problem_that_says_what_to_do(graph, dense, settings):
 
 
 @pytest.mark.django_db
+@pytest.mark.neo4j
+@pytest.mark.parametrize("graph", ["neo4j"], indirect=True)
+def test_one_step_that_takes_neo4j_too_long_is_answered_by_postgresql(
+    graph, dense, settings, monkeypatch
+):
+    """A busy Neo4j, or one that was stopped for a moment: nobody can ask for less than one step."""
+    monkeypatch.setattr(cypher, "neighborhood", lambda _depth: HOURS)
+    settings.NEO4J_TIMEOUT = CANCELLED
+    store = store_selection.MirroredGraph(View(graph.world), graph.neo)
+    near = async_to_sync(store.neighbors)(dense.pk, 1)
+    assert (len(near.nodes), near.degraded) == (CLIQUE, ["graph"])
+
+
+@pytest.mark.django_db
 @pytest.mark.parametrize("graph", ["postgres"], indirect=True)
 def test_the_page_says_so_too(graph, dense, settings, admin_user):
     client = Client()
