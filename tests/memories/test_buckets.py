@@ -195,14 +195,17 @@ def test_rules_sort_events_of_three_languages() -> None:
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize("author", ["a", "b"])
-def test_an_authors_questions_are_understood_from_what_others_wrote(
-    author: str, settings: object
-) -> None:
+def test_an_authors_questions_are_understood_from_what_others_wrote(settings: object) -> None:
     settings.EMBEDDER = "local"  # type: ignore[attr-defined]
-    others = classifier_from(examples_of([other for other in AUTHORS if other != author])).classify
-    asked = [(row["intent"].lower(), others(row["text"]).label) for row in examples_of([author])]
-    assert macro_f1(asked) >= 0.87
+    found = {}
+    for author in ("a", "b"):  # in one test, because each question is embedded once for both
+        examples = examples_of([other for other in AUTHORS if other != author])
+        classify = classifier_from(examples).classify
+        own = examples_of([author])
+        found[author] = macro_f1(
+            [(row["intent"].lower(), classify(row["text"]).label) for row in own]
+        )
+    assert min(found.values()) >= 0.87, found
 
 
 @pytest.mark.django_db

@@ -116,7 +116,7 @@ def outcome() -> Iterator[dict[str, Any]]:
         check=False,
     )
     assert ran.returncode == 0, ran.stderr[-3000:]
-    yield json.loads(ran.stdout.splitlines()[-1])
+    yield {**json.loads(ran.stdout.splitlines()[-1]), "var": folder / "var"}
     shutil.rmtree(folder, ignore_errors=True)
 
 
@@ -143,17 +143,16 @@ assert memory.search("ferries", 1) == ["Mira Voss owns three ferries."]
 """
 
 
-def test_a_plain_script_that_searched_leaves_no_server_behind(tmp_path: Path) -> None:
-    folder = Path(tempfile.mkdtemp(prefix="m37-script-"))
-    folder.chmod(0o755)
+def test_a_plain_script_that_searched_leaves_no_server_behind(
+    tmp_path: Path, outcome: dict[str, Any]
+) -> None:
     inherited = {name: value for name, value in os.environ.items() if name != "DATABASE_URL"}
-    environment = {**inherited, "MEMORY37_VAR": str(folder / "var"), "EMBEDDER": "hashing"}
+    environment = {**inherited, "MEMORY37_VAR": str(outcome["var"]), "EMBEDDER": "hashing"}
     command = [sys.executable, "-c", SCRIPT, str(tmp_path / "store")]
     ran = subprocess.run(
         command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=600, check=False
     )
     assert ran.returncode == 0, ran.stderr[-3000:]
-    data = folder / "var" / "postgres" / "data"
+    data = outcome["var"] / "postgres" / "data"
     assert (data / "PG_VERSION").exists()
     assert not (data / "postmaster.pid").exists()
-    shutil.rmtree(folder, ignore_errors=True)

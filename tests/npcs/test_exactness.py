@@ -1,6 +1,7 @@
 """Whatever comes in, in whatever order and from however many writers: dispositions are what the
 ledger says."""
 
+import os
 import random
 from collections import Counter
 from collections.abc import Iterator
@@ -25,6 +26,9 @@ from worlds.models import Party, World
 
 NAMES = ("mira-voss", "jory-fenn", "ninth-oarsman")
 EPISODES = ("ep-1", "ep-2", "ep-3", "ep-4")
+EXAMPLES = int(os.environ.get("LEDGER_EXAMPLES", "15"))
+"""Orders of twelve versions; four times as many sequences of any commands. `LEDGER_EXAMPLES=100`
+searches for longer."""
 BEGIN = datetime(2026, 9, 5, 18, tzinfo=UTC)
 
 
@@ -104,7 +108,9 @@ def roll_back() -> Iterator[None]:
 
 
 @settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=4 * EXAMPLES,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @given(sequence=commands, texts=bodies)
 @pytest.mark.django_db
@@ -126,7 +132,9 @@ def test_any_sequence_gives_what_replaying_the_ledger_gives(
 
 
 @settings(
-    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=EXAMPLES,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @given(
     order=st.permutations([(n, v) for n in range(4) for v in (1, 2, 3)]),

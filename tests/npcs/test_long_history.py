@@ -33,7 +33,7 @@ from tests.npcs.ledger_replay import replay, replay_opinions, replay_standings
 from worlds.models import Party, World
 
 pytestmark = pytest.mark.django_db
-EPISODES = int(os.environ.get("LONG_HISTORY", "150"))
+EPISODES = int(os.environ.get("LONG_HISTORY", "80"))
 PEOPLE = ("ada", "bo", "cleo", "dag", "eli", "fay")
 FACTIONS = ("guild", "choir")
 BEGIN = datetime(2026, 9, 5, 18, tzinfo=UTC)

@@ -1,5 +1,6 @@
 """Any world comes back the same: generated names, empty values, overlays, reveals, trash."""
 
+import os
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -99,7 +100,7 @@ def generate(world: World, entries: list[dict[str, Any]], value: Any) -> None:
 
 
 @settings(
-    max_examples=15,
+    max_examples=int(os.environ.get("ARCHIVE_EXAMPLES", "8")),
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
