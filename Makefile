@@ -12,7 +12,7 @@ APPS := memory_site memories art npcs episodes knowledge worlds retrieval
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --progress-bar off
 
 .DEFAULT_GOAL := help
-.PHONY: help up quick test check types lint sbom audit fix demo ask bench messages clients clean
+.PHONY: help up quick test check types lint template sbom audit fix demo ask bench messages clients clean
 
 help:  ## Show this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -49,11 +49,14 @@ quick: $(DEV)  ## Lint, import contracts and the tests that take no time (ARGS='
 	@$(BIN)/python -m pytest --quiet --numprocesses $(PROCESSES) -m "not slow" $(ARGS)
 
 check: $(DEV)  ## Format, lint, types, import contracts, migrations, then the tests
-	@$(MAKE) --no-print-directory --jobs 2 types lint
+	@$(MAKE) --no-print-directory --jobs 2 types lint template
 	@$(MAKE) --no-print-directory test
 
 types: $(DEV)
 	@$(BIN)/mypy
+
+template: $(DEV)
+	@$(BIN)/python -m tests.migrated_template
 
 lint: $(DEV)
 	@$(BIN)/ruff format --check .

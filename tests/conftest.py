@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from django.conf import settings
 from django.core.management.commands import flush
-from django.db import transaction
+from django.db import connection, transaction
 from django.test import Client
 from django.utils import translation
 from hypothesis import HealthCheck
@@ -116,6 +116,17 @@ def _close_the_broker(django_db_setup: None) -> Iterator[None]:
     celery_app.conf.update(celery_defaults())
     yield
     celery_app.pool.force_close_all()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _commits_do_not_wait_for_the_disk(django_db_setup: None, django_db_blocker: Any) -> None:
+    """For every process that uses the test database. No test crashes the server of it."""
+    with django_db_blocker.unblock(), connection.cursor() as cursor:
+        cursor.execute("SELECT current_database()")
+        (name,) = cursor.fetchone()
+        cursor.execute(f'ALTER DATABASE "{name}" SET synchronous_commit = off')
+    connection.close()
+    connection.close_pool()
 
 
 @pytest.fixture(scope="session", autouse=True)

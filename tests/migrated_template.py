@@ -2,13 +2,16 @@
 
 Applying the migrations takes 50 seconds of a core, copying a database less than one. So each state
 of the migrations is applied once per database server, and each process of a test run copies it.
+`make check` makes it (`python -m tests.migrated_template`) while the types are checked.
 """
 
 import hashlib
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import django
 import psycopg
 from django.conf import settings
 from django.core.management import call_command
@@ -28,6 +31,11 @@ def migrated_template() -> str:
         if name not in existing_templates(server):
             build_template(name, server)
     return name
+
+
+def main() -> None:
+    django.setup()
+    print(f"The tests copy their databases from {migrated_template()}.")
 
 
 def digest_of_migrations() -> str:
@@ -77,3 +85,8 @@ def build_template(name: str, server: psycopg.Connection) -> None:
         connection.settings_dict["NAME"] = original
     rename = sql.SQL("ALTER DATABASE {} RENAME TO {}")
     server.execute(rename.format(sql.Identifier(building), sql.Identifier(name)))
+
+
+if __name__ == "__main__":
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "memory_site.settings")
+    main()
