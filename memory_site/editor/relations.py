@@ -1,5 +1,6 @@
 """Relations of a thing in words: read, add, correct, end and retract them."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
@@ -61,7 +62,24 @@ def relations_of(node: GraphNode | None, view: View) -> list[RelationLine]:
         subject, words, target = in_words(fact)
         to = subject == node
         lines.append(RelationLine(fact, words, target if to else subject, to))
-    return sorted(lines, key=lambda line: (line.is_over, line.words, line.other.name))
+    return sorted(
+        without_repeats(lines), key=lambda line: (line.is_over, line.words, line.other.name)
+    )
+
+
+def without_repeats(lines: Iterable[RelationLine]) -> list[RelationLine]:
+    """Return each relation in the same words once for the same days. One without days is left out
+    beside one that began on a day and holds: the field of an NPC and an episode often say the
+    same."""
+    by_relation: dict[tuple[str, UUID, bool], dict[Any, RelationLine]] = {}
+    for line in lines:
+        days = line.fact.since, line.fact.until
+        same = by_relation.setdefault((line.words, line.other.pk, line.to), {})
+        same.setdefault(days, line)
+    for same in by_relation.values():
+        if any(since is not None and until is None for since, until in same):
+            same.pop((None, None), None)
+    return [line for same in by_relation.values() for line in same.values()]
 
 
 def words_in_use(world: World) -> list[str]:

@@ -45,6 +45,32 @@ def test_a_relation_is_added_in_words_by_any_name(
     assert "is in" in master.get(f"{W}/lore/the-quay/").content.decode()
 
 
+def test_what_two_sources_say_is_shown_once(
+    world: World, master: Client, mira_node: GraphNode, quay: GraphNode
+) -> None:
+    def says(*days: float | None, **source: str) -> None:
+        since, until = days
+        GraphEdge.objects.create(
+            world=world,
+            src=mira_node,
+            src_kind=mira_node.kind,
+            dst=quay,
+            dst_kind=quay.kind,
+            relation_id="LOCATED_IN",
+            since=since,
+            until=until,
+            **source,
+        )
+
+    says(5, 9, source_kind="episode", source_ref="ep-1")
+    says(None, None, source_kind="npc")
+    page = master.get(f"{W}/lore/the-quay/").content.decode()
+    assert page.count(">is in</span>") == 2  # it held once, and holds now
+    says(12, None, source_kind="episode", source_ref="ep-2")
+    page = master.get(f"{W}/lore/the-quay/").content.decode()
+    assert page.count(">is in</span>") == 2
+
+
 def test_words_of_ones_own_are_kept(master: Client, mira_node: GraphNode, quay: GraphNode) -> None:
     add(master, mira_node, words="was born at", other="The Quay")
     fact = GraphEdge.objects.get()
