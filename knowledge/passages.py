@@ -1,8 +1,9 @@
 """Passages of rules and lore. A passage whose text stays keeps its id, vector and reveals."""
 
+from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 from django.utils import timezone
 from rapidfuzz.fuzz import ratio
@@ -17,6 +18,10 @@ Chunks = Mapping[Any, Sequence[Chunk]]
 
 SAME_SECRET = 70
 """From this similarity (0–100) on, a changed secret is the same secret: its reveals stay."""
+MOST_PAIRS, MOST_CELLS, LEAST_COMPARED = 20_000, 10_000_000_000, 5
+"""Of changed and stored passages of one entry: how many pairs are compared, how many characters
+times characters (half a second), and how many stored ones each changed one is compared with at
+least."""
 
 SHARED_COLUMNS = (
     *("text", "context", "language", "payload", "metadata", "position"),
@@ -151,24 +156,45 @@ def _match(
     those from `rows`."""
     pairs: list[tuple[AnyPassage, AnyPassage | None]] = []
     rest = []
+    left = {row.pk: row for row in rows}
     # Reversed, so that of several rows with one text the first is taken.
     by_text = {row.text: row for row in reversed(rows)}
     for passage in passages:
         if same := by_text.pop(passage.text, None):
-            rows.remove(same)
-            pairs.append((passage, same))
+            pairs.append((passage, left.pop(same.pk)))
         else:
             rest.append(passage)
     # Only after all equal texts have found their rows, or a similar passage would take one of them.
+    near = RowsByPosition(left.values(), rest)
     for passage in rest:
-        scores = [(ratio(row.text, passage.text), row) for row in rows]
+        scores = [
+            (ratio(row.text, passage.text, score_cutoff=SAME_SECRET), row)
+            for row in near.around(passage)
+            if row.pk in left
+        ]
         score, row = max(scores, key=lambda each: each[0], default=(0, None))
-        if row is None or score < SAME_SECRET:
-            pairs.append((passage, None))
-        else:
-            rows.remove(row)
-            pairs.append((passage, row))
+        pairs.append((passage, None if row is None or score < SAME_SECRET else left.pop(row.pk)))
+    rows[:] = left.values()
     return pairs
+
+
+class RowsByPosition(Generic[AnyPassage]):
+    """The stored passages of an entry in order. All are compared with each of the `changed` ones,
+    or the nearest: of thousands of secrets, each with each would take minutes."""
+
+    def __init__(self, rows: Iterable[AnyPassage], changed: Sequence[AnyPassage]) -> None:
+        self.rows: list[AnyPassage] = sorted(rows, key=lambda row: row.position)
+        self.positions = [row.position for row in self.rows]
+        longest = max((len(row.text) for row in self.rows), default=1)
+        cells = longest * sum(len(passage.text) for passage in changed) + 1
+        fitting = min(MOST_PAIRS // (len(changed) or 1), MOST_CELLS // cells)
+        self.most = max(LEAST_COMPARED, fitting)
+
+    def around(self, passage: AnyPassage) -> list[AnyPassage]:
+        if len(self.rows) <= self.most:
+            return self.rows
+        start = bisect_left(self.positions, passage.position) - self.most // 2
+        return self.rows[max(0, start) : max(0, start) + self.most]
 
 
 def _copy_columns(passage: AnyPassage, row: AnyPassage, columns: tuple[str, ...]) -> set[str]:

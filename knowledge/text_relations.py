@@ -4,6 +4,7 @@ Only links are targets; what a sentence says is left to people and models."""
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from retrieval.text import find_links, fold_name, without_secrets
 
@@ -84,6 +85,8 @@ def quotes_in(body: str) -> set[str]:
 
 
 def _relations_of(body: str) -> Iterator[TextRelation]:
+    if "[[" not in body:  # what a line states, it states of a link
+        return
     lines = list(_lines(body))
     yield from _of_tables(lines)
     for line in lines:
@@ -152,6 +155,7 @@ def cells_of(line: str) -> list[str]:
     return [cell.replace("\0", "|").strip() for cell in text.strip("|").split("|")]
 
 
+@lru_cache(maxsize=4_096)
 def label_in(words: str) -> str:
     """Return the label that these words are, in lower case; "" if they are none."""
     label = words.strip(" \t*_:#").lower()

@@ -3,8 +3,9 @@
 import json
 import re
 from collections.abc import Iterator
-from difflib import SequenceMatcher
 from typing import Any, NamedTuple
+
+from retrieval.text import common_parts
 
 WORDS = re.compile(r"\s+|\w+|[^\w\s]")
 LINES = re.compile(r"[^\n]*\n|[^\n]+")
@@ -28,29 +29,29 @@ def as_text(value: Any) -> str:
 
 
 def word_diff(old: str, new: str) -> list[DiffPiece]:
-    """Return the pieces from `old` to `new`. Lines are compared first and words only within changed
-    lines, so that the time stays linear in practice for long texts."""
+    """Return the pieces from `old` to `new`. Lines are compared first, and words only within
+    changed lines."""
     pieces = []
-    for tag, before, after in _opcodes(LINES.findall(old), LINES.findall(new)):
-        if tag == "replace":
-            words = _opcodes(WORDS.findall("".join(before)), WORDS.findall("".join(after)))
-            for word_tag, removed, added in words:
-                pieces += _pieces(word_tag, removed, added)
-        else:
-            pieces += _pieces(tag, before, after)
+    for before, after, unchanged in _changes(LINES.findall(old), LINES.findall(new)):
+        words = [WORDS.findall("".join(lines)) for lines in (before, after)]
+        changes = _changes(*words) if before and after else [(before, after, [])]
+        for removed, added, same in changes:
+            pieces += _pieces(removed, added, same)
+        pieces += _pieces([], [], unchanged)
     return pieces
 
 
-def _opcodes(old: list[str], new: list[str]) -> Iterator[tuple[str, list[str], list[str]]]:
-    for tag, i, j, k, m in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
-        yield tag, old[i:j], new[k:m]
+def _changes(old: list[str], new: list[str]) -> Iterator[tuple[list[str], list[str], list[str]]]:
+    """Yield (what was removed, what was added, what follows unchanged), in order."""
+    i = k = 0
+    for part in common_parts(old, new):
+        yield old[i : part.a], new[k : part.b], old[part.a : part.a + part.size]
+        i, k = part.a + part.size, part.b + part.size
 
 
-def _pieces(tag: str, removed: list[str], added: list[str]) -> list[DiffPiece]:
-    if tag == "equal":
-        return [DiffPiece("same", "".join(removed))]
-    pieces = [DiffPiece("removed", "".join(removed)), DiffPiece("added", "".join(added))]
-    return [piece for piece in pieces if piece.text]
+def _pieces(removed: list[str], added: list[str], same: list[str]) -> list[DiffPiece]:
+    kinds = {"removed": removed, "added": added, "same": same}
+    return [DiffPiece(kind, "".join(texts)) for kind, texts in kinds.items() if texts]
 
 
 class Merge(NamedTuple):
@@ -126,8 +127,7 @@ def _common_parts(
     base: list[str], yours: list[str], stored: list[str]
 ) -> Iterator[tuple[int, int, int, int]]:
     """Yield (position in each, length) of what all three share, and an empty part at the end."""
-    first = SequenceMatcher(None, base, yours, autojunk=False).get_matching_blocks()
-    second = SequenceMatcher(None, base, stored, autojunk=False).get_matching_blocks()
+    first, second = common_parts(base, yours), common_parts(base, stored)
     n = m = 0
     while n < len(first) and m < len(second):
         one, two = first[n], second[m]

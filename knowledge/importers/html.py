@@ -24,7 +24,10 @@ def html_to_markdown(html: str) -> str:
     """Return Markdown. An unrevealed `<section class="secret">` becomes a secret block, and so does
     an element with `data-visibility="gm"` or `"owner"`."""
     writer = MarkdownWriter()
-    writer.feed(html)
+    # After the last `>` no tag ends. The parser would look for the end of each one that begins
+    # there anew, in quadratic time.
+    tags, end, rest = html.rpartition(">")
+    writer.feed(tags + end + rest.replace("<", "&lt;"))
     writer.close()
     lines = [line.rstrip() for line in "".join(writer.out).split("\n")]
     return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip()

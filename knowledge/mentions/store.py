@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from itertools import count
+from itertools import count, islice
 from uuid import UUID
 
 from django.db import transaction
@@ -14,6 +14,7 @@ from knowledge.link_models import Link
 from knowledge.mentions.kinds import SourceText, TextPart, linked_kind, linked_kinds
 from knowledge.mentions.names import Meaning, Name, NameTable, read_names
 from retrieval.text import (
+    DEEPEST_SECRET,
     TextLink,
     find_links,
     names_in_both,
@@ -27,6 +28,9 @@ from worlds.models import World
 BATCH = 1000
 STATES = {0: Link.State.UNRESOLVED, 1: Link.State.RESOLVED}
 LONGEST_NAME = 200
+MOST_LINKS = 5_000
+"""Of one text. A text with more is shown with all of them, but only the first ones have backlinks:
+each is a row."""
 
 
 @dataclass
@@ -69,14 +73,14 @@ def write_links(
     that saves the texts."""
     texts = list(texts)
     Link.objects.filter(source_kind=kind, source_id__in=ids).delete()
-    links = [link for text in texts for link in links_in(world, kind, text)]
+    links = [link for text in texts for link in islice(links_in(world, kind, text), MOST_LINKS)]
     named_texts = [each for each in texts if each.with_names and each.text]
     if not links and not named_texts:
         return
     prose = " ".join(each.text for each in named_texts)
     table = read_names(world, {link.name for link in links}, text=prose, misspelt=False)
     for text in named_texts:
-        links += name_mentions(world, kind, text, table)
+        links += islice(name_mentions(world, kind, text, table), MOST_LINKS)
     campaigns = {text.source_id: text.campaign for text in texts}
     for link in links:
         campaign = campaigns[link.source_id]
@@ -158,15 +162,21 @@ class SecretSpan:
     audiences: tuple[str, ...] | None
 
 
-def blocks_of(text: str, outer: tuple[str, ...] | None = None) -> Iterator[SecretSpan]:
-    """Return the stretches of `text` in order; a nested secret is for those whom both name."""
+def blocks_of(
+    text: str, outer: tuple[str, ...] | None = None, depth: int = 0
+) -> Iterator[SecretSpan]:
+    """Return the stretches of `text` in order; a nested secret is for those whom both name. What
+    is deeper than `DEEPEST_SECRET` is the game master's."""
+    if depth > DEEPEST_SECRET:
+        yield SecretSpan(text, ())
+        return
     for part, is_secret in split_secrets(text):
         if not is_secret:
             yield SecretSpan(part, outer)
             continue
         _head, audiences, body, _tail = parse_secret(part)
         named = audiences if outer is None else tuple(names_in_both(outer, audiences))
-        yield from blocks_of(body, named)
+        yield from blocks_of(body, named, depth + 1)
 
 
 def stored_name(link: TextLink) -> Name:

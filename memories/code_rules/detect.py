@@ -1,7 +1,6 @@
 """Detection of code rules in one change: by its lines in any language, by syntax tree in Python."""
 
 import ast
-import difflib
 import re
 import textwrap
 from collections.abc import Callable
@@ -13,6 +12,7 @@ import yaml
 
 from memories.code_rules.match import parse_python
 from memories.code_rules.rule import CodeRule, PatternType, RuleCategory
+from retrieval.text import common_parts
 
 SIGNS_FILE = Path(__file__).parent / "signs.yaml"
 # Line matching takes quadratic time in the worst case, so long files are cut.
@@ -103,13 +103,13 @@ def _hunks(before: str, after: str) -> list[Hunk]:
     def block(lines: list[str]) -> str:
         return textwrap.dedent("\n".join(lines)).strip("\n")[:MAX_PATTERN_CHARACTERS]
 
-    # autojunk would ignore lines that are frequent in a long file, such as `else:`.
-    matcher = difflib.SequenceMatcher(a=old, b=new, autojunk=False)
-    return [
-        Hunk(block(old[old_start:old_end]), block(new[new_start:new_end]))
-        for tag, old_start, old_end, new_start, new_end in matcher.get_opcodes()
-        if tag != "equal"
-    ]
+    hunks = []
+    i = k = 0
+    for part in common_parts(old, new):
+        if part.a > i or part.b > k:
+            hunks.append(Hunk(block(old[i : part.a]), block(new[k : part.b])))
+        i, k = part.a + part.size, part.b + part.size
+    return hunks
 
 
 def _detect_by_syntax(before: str, after: str) -> list[CodeRule]:

@@ -20,7 +20,13 @@ from knowledge.models import Lore, LorePassage
 from memory_site.archive.write import entry as zip_entry
 from npcs.models import NPC, Secret
 from npcs.profiles import profile_for_players
-from retrieval.text import fold_name, parse_secret, replace_links, split_secrets
+from retrieval.text import (
+    DEEPEST_SECRET,
+    fold_name,
+    parse_secret,
+    replace_links,
+    split_secrets,
+)
 from worlds.audiences import Audience
 from worlds.models import Campaign, World
 
@@ -248,15 +254,18 @@ def entry_fields(row: Lore, audience: Audience) -> dict[str, Any]:
     }
 
 
-def secrets_as_callouts(text: str) -> str:
-    """Return `text` with each `:::secret` as a callout whose title names the audiences."""
+def secrets_as_callouts(text: str, depth: int = 0) -> str:
+    """Return `text` with each `:::secret` as a callout whose title names the audiences. What is
+    deeper than `DEEPEST_SECRET` stays as it is written."""
+    if depth > DEEPEST_SECRET:
+        return text
     parts = []
     for part, is_secret in split_secrets(text):
         if not is_secret:
             parts.append(part)
             continue
         _head, audiences, body, _tail = parse_secret(part)
-        lines = secrets_as_callouts(body).strip().splitlines()
+        lines = secrets_as_callouts(body, depth + 1).strip().splitlines()
         title = " ".join(["> [!secret]", *audiences])
         parts.append("\n".join([title, *(f"> {line}".rstrip() for line in lines)]) + "\n")
     return "".join(parts)

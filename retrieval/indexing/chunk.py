@@ -178,17 +178,19 @@ def pack_blocks(blocks: Sequence[Block], smallest: int, largest: int) -> list[li
     comfortable = max(smallest, COMFORTABLE * largest // LARGEST)
     groups: list[list[Block]] = []
     group: list[Block] = []
+    size, before_headings = 0.0, 0  # `group[before_headings:]` are the headings at its end
     for block in blocks:
-        size = _size(group)
         full = size + block.tokens > (comfortable if size >= smallest else largest)
-        if group and (full or (block.is_heading and size >= smallest)):
-            # Headings at the end belong to the next group.
-            end = len(group)
-            while end and group[end - 1].is_heading:
-                end -= 1
-            groups += [group[:end]] if end else []
+        # Headings at the end belong to the next group, unless there is nothing else.
+        end = before_headings or (len(group) if full else 0)
+        if end and (full or (block.is_heading and size >= smallest)):
+            groups.append(group[:end])
             group = group[end:]
+            size, before_headings = _size(group), 0
         group.append(block)
+        size += block.tokens
+        if not block.is_heading:
+            before_headings = len(group)
     groups += [group] if group else []
     has_small_tail = len(groups) > 1 and _size(groups[-1]) < smallest
     if has_small_tail and _size(groups[-2]) + _size(groups[-1]) <= largest:

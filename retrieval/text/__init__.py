@@ -54,6 +54,7 @@ from retrieval.text.secret_blocks import (
     without_secrets,
 )
 from retrieval.text.sentences import split_sentences
+from retrieval.text.sequences import CommonPart, common_parts
 from retrieval.text.tokens import count_tokens
 from retrieval.text.word_index import WordIndex, WordMatch
 from retrieval.text.words import (
@@ -73,6 +74,7 @@ __all__ = [
     "JOINED_AUDIENCES",
     "WORD",
     "WORD_OR_NUMBER",
+    "CommonPart",
     "Fence",
     "KnownName",
     "NameIndex",
@@ -85,6 +87,7 @@ __all__ = [
     "WordMatch",
     "clean_text",
     "code_spans",
+    "common_parts",
     "count_tokens",
     "cut_ending",
     "cut_out_secrets",

@@ -1,6 +1,7 @@
 """YAML front matter of a Markdown text."""
 
 import re
+from itertools import accumulate
 from typing import Any
 
 import yaml
@@ -14,9 +15,21 @@ _FRONT_MATTER = re.compile(r"\A---[ \t]*\n(.*?\n)?(?:---|\.\.\.)[ \t]*(?:\n|\Z)"
 _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
+_BRACKETS = re.compile(r"[\[\]{}]")
+DEEPEST_BRACKETS = 100
+"""The parser takes quadratic time for more and more open brackets."""
+LONGEST_YAML = 200_000
+
+
 def load_yaml(text: str, *, first_line: int = 1) -> Any:
     """Return what the YAML holds. Raises `Invalid` with the line, counted from `first_line`, for
-    what is no YAML, and for aliases: a few lines of them can stand for gigabytes."""
+    what is no YAML, and for aliases: a few lines of them can stand for gigabytes. The same for more
+    than 200,000 characters, and for more than 100 brackets that are not closed."""
+    if len(text) > LONGEST_YAML:
+        raise Invalid(f"This is not YAML: it is longer than {LONGEST_YAML:,} characters.")
+    depths = accumulate(1 if each in "[{" else -1 for each in _BRACKETS.findall(text))
+    if max(depths, default=0) > DEEPEST_BRACKETS:
+        raise Invalid(f"This is not YAML: more than {DEEPEST_BRACKETS} brackets are open at once.")
     try:
         has_aliases = "*" in text and any(
             isinstance(token, yaml.AliasToken) for token in yaml.scan(text, Loader=_Loader)

@@ -32,6 +32,8 @@ SAME_WORD = 75
 """From this similarity (0–100) on, a word is taken for a misspelt `secret`."""
 
 JOINED_AUDIENCES = "&"
+MOST_PAIRS = 100_000
+"""Of the names of one secret and those of the secret around it."""
 
 Flaw = Literal["", "misspelt", "unknown_block", "not_closed", "not_opened", "too_deep"]
 
@@ -139,7 +141,7 @@ def _read_audiences(text: str, at: int) -> tuple[tuple[str, ...], int]:
     while audience := _AUDIENCE.match(text, at):
         audiences.append(audience[1].lower())
         at = audience.end()
-    return tuple(audiences), at
+    return tuple(dict.fromkeys(audiences)), at
 
 
 def _end_of_secret(text: str, at: int) -> int:
@@ -156,8 +158,12 @@ def names_in_both(one: Iterable[str], other: Iterable[str]) -> list[str]:
     """Return the `known_to` of what only those know who know a row with `one` and one with `other`.
 
     Besides the common names, a character of one and a party of the other are a name together:
-    `character:mira&party:gulls` are for Mira as long as she is a member of the Gulls.
+    `character:mira&party:gulls` are for Mira as long as she is a member of the Gulls. Of more than
+    100,000 pairs nobody is named, so that the game master alone knows it.
     """
+    one, other = set(one), set(other)
+    if len(one) * len(other) > MOST_PAIRS:
+        return []
     rights = [set(name.split(JOINED_AUDIENCES)) for name in other]
     both = {
         JOINED_AUDIENCES.join(sorted({*name.split(JOINED_AUDIENCES), *right}))

@@ -9,6 +9,7 @@ candidates, errors. Tools that are listed later are asked too.
 import json
 import os
 import re
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
@@ -26,6 +27,7 @@ from memory_site.errors import problem_body
 from memory_site.threads import run_in_thread
 from npcs.models import NPC
 from retrieval.errors import Problem
+from tests.memory_site.api.channels import PlayerQuestions
 from tests.memory_site.api.hidden_deeds import DEEDS
 from tests.memory_site.api.secrets import (
     AUDIENCES,
@@ -38,6 +40,7 @@ from tests.memory_site.api.secrets import (
     remove_world,
 )
 from tests.memory_site.api.serving import serve
+from tests.memory_site.api.test_secrecy_of_changes import shown
 from worlds import keys
 from worlds.audiences import Audience, resolve_audience
 from worlds.callers import Caller
@@ -139,6 +142,34 @@ def test_what_is_written_in_hiding_changes_no_answer(told_world: World) -> None:
                 differing[f"{tool.name} {arguments} {caller.audience}"] = text, after
         transaction.set_rollback(True)
     assert differing == {}
+
+
+def test_what_is_written_in_hiding_changes_no_page_operation_resource_or_event(
+    told_world: World, record_property: Any
+) -> None:
+    """The same two worlds, asked in every way that is no tool."""
+    with transaction.atomic():
+        asked = [
+            (audience, question)
+            for audience in AUDIENCES
+            for question in PlayerQuestions(
+                told_world, audience, caller=callers(told_world, audience)[0], most=CALLS // 12
+            ).all()
+        ]
+        before = [question.ask() for _audience, question in asked]
+        for deed in DEEDS:
+            assert deed(told_world), deed.__name__
+        refresh_word_counts()
+        differing = {}
+        for (audience, question), told in zip(asked, before, strict=True):
+            if (after := question.ask()) != told:
+                differing[f"{audience} {question.channel} {question.name}"] = shown(told, after)
+        transaction.set_rollback(True)
+    counts = Counter(question.channel for _audience, question in asked)
+    record_property("questions", dict(counts))
+    assert set(counts) == {"page", "endpoint", "resource", "completion", "prompt", "event"}
+    assert sum(told[0] == 200 for told in before if isinstance(told, tuple)) > 0.1 * len(before)
+    assert not differing, "\n".join(f"{name}\n{text}" for name, text in differing.items())
 
 
 def test_the_questions_do_find_things(told_world: World) -> None:

@@ -43,12 +43,12 @@ def master(demo: World) -> Client:
     return member(demo, "anna", role="gm")
 
 
-def crawl(client: Client, *starts: str) -> dict[str, str]:
-    """Follow every link from `starts` within the world's pages; return the text of each page that
-    answered 200.
+def crawl(client: Client, *starts: str, most: int = 1_000_000) -> dict[str, str]:
+    """Follow every link from `starts` within the world's pages, up to `most` pages; return the text
+    of each that answered 200.
     """
     waiting, seen, texts = list(starts), set(starts), {}
-    while waiting:
+    while waiting and len(texts) < most:
         address = waiting.pop()
         answer = client.get(address)
         assert answer.status_code < 500, address
