@@ -4,10 +4,14 @@
 Of two requests at once the second gets 409: the first holds an advisory lock, which ends with the
 process that holds it, so what a killed one has not written may be tried again at once. A write that
 raises stores nothing and may be tried again, too.
+
+A write that calls a model commits before its answer is stored. `note_commit` marks the token in the
+same transaction: if the process is killed between both, the write is not done again.
 """
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from hashlib import sha256
@@ -22,12 +26,19 @@ from worlds.models import ApiKey, IdempotentWrite
 
 ABANDONED = timedelta(minutes=2)
 """Of a row without an answer, by which earlier versions claimed a token."""
+WITHOUT_ANSWER = 0
+"""The status of a row whose write was committed and not answered yet."""
+_under_way: ContextVar[IdempotentWrite | None] = ContextVar("idempotent_write", default=None)
 LOCK_IN_TRANSACTION = "SELECT pg_try_advisory_xact_lock(%s)"
 LOCK_IN_SESSION = "SELECT pg_try_advisory_lock(%s)"
 
 
 class WriteInFlight(Conflict):
     code, title = "idempotency_in_flight", "The same write is under way"
+
+
+class AnswerLost(Conflict):
+    code, title = "idempotency_answer_lost", "The write was done, its answer was lost"
 
 
 class TokenReused(Invalid):
@@ -64,10 +75,22 @@ def once(
         stored = _stored_response(key, token, fingerprint)
         if stored is not None:
             return stored
-        answer = write()
-        own = {"status": answer.status, "body": answer.body, "headers": answer.headers}
-        IdempotentWrite.objects.create(key=key, token=token, fingerprint=fingerprint, **own)
+        row = IdempotentWrite(key=key, token=token, fingerprint=fingerprint)
+        under_way = _under_way.set(None if atomic else row)
+        try:
+            answer = write()
+        finally:
+            _under_way.reset(under_way)
+        row.status, row.body, row.headers = answer.status, answer.body, answer.headers
+        row.save()
     return answer
+
+
+def note_commit() -> None:
+    """Call in each transaction that writes what a model was asked for."""
+    if (row := _under_way.get()) is not None:
+        row.status = WITHOUT_ANSWER
+        row.save()
 
 
 @contextmanager
@@ -120,6 +143,11 @@ def _stored_response(key: ApiKey, token: str, fingerprint: str) -> StoredRespons
             "This Idempotency-Key was used with another request: use a new key for a new write."
         )
     require_lock((done.status is not None,))
+    if done.status == WITHOUT_ANSWER:
+        raise AnswerLost(
+            "The server was stopped after it had written and before it could answer. Do not send "
+            "the write again: read what it has written."
+        )
     return StoredResponse(done.status or 0, bytes(done.body), done.headers, replayed=True)
 
 

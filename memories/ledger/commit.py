@@ -29,6 +29,7 @@ from memories.models import MemoryItem, Namespace
 from memories.models.namespaces import Review
 from memories.states import LinkKind, Maker, State
 from retrieval.errors import NotFound
+from worlds.idempotency import note_commit
 
 REVIEWED_MAKERS = frozenset({Maker.MODEL, Maker.CONTENTS, Maker.RULES, Maker.TOOL})
 """Makers whose memories wait for approval under `Review.ALL`. What a person wrote, imported or
@@ -107,6 +108,7 @@ def commit(namespace: Namespace, plan: Plan) -> CommitResult:
         replacing_turns = [new.id for new in plan.memories if new.about.turn_order is not None]
         link_changed_turns(MemoryItem, replacing_turns)
         _update_counters(namespace, plan)
+        note_commit()
     formerly = dict.fromkeys(link.older for link in effective if link.kind == LinkKind.FORMERLY)
     return CommitResult(
         ids=list(states),

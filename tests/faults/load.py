@@ -48,10 +48,17 @@ class Client:
         self.last_status = status
         if status not in EXPECTED and answer is not None:
             self.problems.append(f"{method} {path}: {answer.text}")
-        if status not in (200, 201) or answer is None:
+        if answer is None or not is_acknowledged(answer):
             return None
         self.last_ack = time.monotonic()
         return answer.json()
+
+
+def is_acknowledged(answer: httpx2.Response) -> bool:
+    """Whether the site says that it has done what it was asked for."""
+    if answer.status_code == 409:
+        return bool(answer.json()["code"] == "idempotency_answer_lost")
+    return answer.status_code in (200, 201)
 
 
 @dataclass

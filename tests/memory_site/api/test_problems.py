@@ -12,6 +12,8 @@ from django.db import connection
 from django.test import Client
 
 from knowledge.models import Lore
+from memories.ingest.add import add, site_models
+from memories.models import Namespace, Observation
 from worlds import idempotency, keys
 from worlds.models import ApiKey, AuditedCall, GameSystem, IdempotentWrite, Reveal, World
 
@@ -191,6 +193,26 @@ def test_what_a_killed_process_did_not_write_may_be_tried_again_at_once(
         response = post(client, REVEALS, body, **{"Idempotency-Key": "once"})
         assert (problem(response)["code"], response.status_code) == ("idempotency_in_flight", 409)
     assert post(client, REVEALS, body, **{"Idempotency-Key": "once"}).status_code == 201
+
+
+def test_what_a_killed_process_wrote_with_a_model_is_not_written_again(
+    make_key: Keys, world: World
+) -> None:
+    make_key()
+    key, namespace = ApiKey.objects.get(), Namespace.objects.create(world=world, name="mira")
+
+    class Killed(BaseException):
+        pass
+
+    def write() -> idempotency.StoredResponse:
+        add(namespace, ["The ferry sank."], models=site_models(namespace))
+        raise Killed
+
+    with pytest.raises(Killed):
+        idempotency.once(key, "once", b"", write, atomic=False)
+    with pytest.raises(idempotency.AnswerLost):
+        idempotency.once(key, "once", b"", write, atomic=False)
+    assert Observation.objects.count() == 1
 
 
 def test_a_write_that_failed_may_be_tried_again_with_the_same_key(
