@@ -17,7 +17,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from art.image_files import MAX_BYTES, ImageFile, read_image, too_many_bytes
-from art.models import Picture, PictureUse
+from art.models import Picture, PictureUse, stored_name
 from art.querysets import PictureQuerySet, showing_picture
 from knowledge.entry_drafts import EntryDraft
 from knowledge.models import Lore
@@ -91,10 +91,10 @@ def write_picture(picture: Picture, image: ImageFile, texts: dict[str, str]) -> 
         "preview": ("preview.webp", image.preview),
         "thumbnail": ("thumbnail.webp", image.thumbnail),
     }
-    for field, (name, content) in contents.items():
-        if content is not None:
-            getattr(picture, field).save(name, ContentFile(content), save=False)
     try:
+        for field, (name, content) in contents.items():
+            if content is not None:
+                getattr(picture, field).save(name, ContentFile(content), save=False)
         with transaction.atomic():
             picture.save(force_insert=True)
     except IntegrityError:
@@ -105,7 +105,8 @@ def write_picture(picture: Picture, image: ImageFile, texts: dict[str, str]) -> 
             raise
         return bring_back(known, texts)
     except BaseException:
-        delete_files(file_names(picture))
+        # By their own names: a file that found no room is there in part, and its field is empty.
+        delete_files(stored_name(picture, name) for name, _content in contents.values())
         raise
     return picture
 

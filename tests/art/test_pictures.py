@@ -1,12 +1,13 @@
 """Uploaded pictures: what is stored, what is refused, where they are shown, when files go."""
 
+from errno import ENOSPC
 from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 import pytest
 from django.core.files.base import ContentFile
-from django.core.files.storage import default_storage
+from django.core.files.storage import FileSystemStorage, default_storage
 from django.test import override_settings
 from hypothesis import given
 from hypothesis import settings as runs
@@ -376,3 +377,23 @@ def test_the_storage_is_checked(
         messages = checks.pictures_can_be_stored()
     assert [message.id for message in messages] == ids
     assert all(message.hint for message in messages)
+
+
+class FullStorage(FileSystemStorage):
+    """Has room for a part of the second file."""
+
+    def _save(self, name: str, content: Any) -> str:
+        stored: str = super()._save(name, content)
+        if "original" not in name:
+            raise OSError(ENOSPC, "No space left on device")
+        return stored
+
+
+def test_a_disk_that_gets_full_keeps_no_part_of_a_picture(world: World, settings: Any) -> None:
+    own = {"BACKEND": f"{__name__}.FullStorage"}
+    settings.STORAGES = {**settings.STORAGES, "default": own}
+    with pytest.raises(OSError, match="No space left"):
+        store_picture(world, image_bytes("PNG", (64, 64)))
+    assert not Picture.objects.exists()
+    folder = Path(settings.MEDIA_ROOT) / "pictures" / str(world.pk)
+    assert [each for each in folder.rglob("*") if each.is_file()] == []

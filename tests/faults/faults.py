@@ -7,6 +7,8 @@ import signal
 import time
 from collections.abc import Callable
 
+import psycopg
+
 from tests.faults.site import Site
 from tests.loopback.answers import hang, hashed, smallest, status
 
@@ -112,6 +114,16 @@ def fill_disk(site: Site) -> None:
     site.disk.free()
 
 
+def fill_disk_under_the_log(site: Site) -> None:
+    """PostgreSQL needs a new file for its log, finds no room and ends itself."""
+    site.disk.fill()
+    with contextlib.suppress(psycopg.Error), psycopg.connect(site.database, autocommit=True) as db:
+        for _file in range(100):
+            db.execute("SELECT pg_switch_wal(), pg_logical_emit_message(true, 'fault', 'any')")
+    time.sleep(2 * PAUSE_SECONDS)
+    site.disk.free()
+
+
 def set_clock_ahead(site: Site) -> None:
     site.clock.move(by=3)
 
@@ -149,6 +161,7 @@ FAULTS: tuple[Callable[[Site], None], ...] = (
     break_language_model,
     hang_language_model,
     fill_disk,
+    fill_disk_under_the_log,
     set_clock_ahead,
     set_clock_back,
 )
@@ -156,6 +169,6 @@ FAULTS: tuple[Callable[[Site], None], ...] = (
 
 def is_possible(fault: Callable[[Site], None], site: Site) -> bool:
     """Whether this machine lets a test do it: mount a disk, or compile a clock."""
-    if fault is fill_disk:
+    if fault in (fill_disk, fill_disk_under_the_log):
         return site.disk.is_mounted
     return bool(site.clock.compiler) or fault not in (set_clock_ahead, set_clock_back)

@@ -103,6 +103,9 @@ class Site:
         """On the disk that gets full, as the log of an installation is."""
         return self.folder / "up.log"
 
+    def end_of_log(self) -> str:
+        return self.log.read_text(errors="replace")[-6000:]
+
     def start_redis(self) -> None:
         program = require_program("redis-server", "redis-server")
         options = ["--port", str(self.redis_port), "--bind", "127.0.0.1", "--save", ""]
@@ -136,6 +139,12 @@ class Site:
     def postmaster(self) -> int:
         home = (self.folder / "var" / "postgres").resolve()
         return int((home / "data" / "postmaster.pid").read_text().split()[0])
+
+    @property
+    def database(self) -> str:
+        """The connection string of the site's database, past the site."""
+        socket = EmbeddedServer(self.folder / "var" / "postgres").socket_dir
+        return f"host={socket} user=memory37 dbname=memory37 connect_timeout=5"
 
     def backends(self) -> list[int]:
         """The server's processes of connections."""

@@ -78,8 +78,8 @@ def test_no_fault_loses_an_acknowledged_write(site: Site, key: str) -> None:
             fault(site)
             over = time.monotonic()
             is_back = wait_for(lambda: not load.waiting_since(over), BACK_SECONDS)  # noqa: B023
-            assert is_back, f"after {fault.__name__}: {load.waiting_since(over)}"
-            assert wait_for(site.is_whole, BACK_SECONDS), fault.__name__
+            is_back = is_back and wait_for(site.is_whole, BACK_SECONDS)
+            assert is_back, f"{fault.__name__}: {load.waiting_since(over)}\n{site.end_of_log()}"
             back.setdefault(fault.__name__, []).append(time.monotonic() - over)
             print(f"{fault.__name__}: back after {back[fault.__name__][-1]:.1f} s", flush=True)
     longest = {name: round(max(each), 1) for name, each in back.items()}
