@@ -32,6 +32,7 @@ from memories.agent_tools import (
     task_note,
 )
 from memories.npc_tools import memory_tell
+from memories.profile_tool import npc_profile
 from memories.revision_tools import memory_revise
 from memories.tools import (
     archival_memory_insert,
@@ -43,7 +44,6 @@ from memories.tools import (
 from memory_site.compact import compact
 from memory_site.errors import problem_of, status_of
 from memory_site.logs import log_context
-from npcs.tools import npc_profile
 from retrieval.errors import Forbidden, NotFound
 from retrieval.search import start_span
 from worlds import audit

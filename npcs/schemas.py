@@ -349,6 +349,18 @@ class RelatedEntity(BaseModel):
     since: float | None = None
 
 
+class RecalledMemory(BaseModel):
+    """`way`: witnessed, told (it was revealed), heard, or empty for what the NPC's agent wrote;
+    `source`: the id of the episode."""
+
+    text: str
+    way: str
+    source: str = ""
+    in_world_at: float | None = None
+    in_world_date: str = ""
+    told_by: str = Field("", description="Name of the NPC from whom they heard it.")
+
+
 class NPCProfile(BaseModel):
     """An NPC (requirement 1.3). `dynamic` and `private` are for game masters, `apparent` is for
     players.
@@ -365,9 +377,14 @@ class NPCProfile(BaseModel):
     apparent: Apparent | None = None
     dynamic: NPCDynamic | None = None
     private: NPCPrivate | None = None
+    memories: list[RecalledMemory] = Field(
+        default=[], description="What they remember of `about`, best first; gm and the NPC alone."
+    )
     updated_at: PrivateMoment = None
     truncated: bool = False
-    degraded: list[str] = Field(default=[], description="`graph`: Neo4j was down.")
+    degraded: list[str] = Field(
+        default=[], description="`graph`: Neo4j was down; `vector`: the embedder was."
+    )
 
 
 class NPCRow(BaseModel):

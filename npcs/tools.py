@@ -14,21 +14,17 @@ from worlds.tool_args import ToolRequest
 
 
 class ProfileAsk(ToolRequest):
-    npc_id: Annotated[
-        str, Field(min_length=1, max_length=200, description="Id or name of the NPC.")
-    ]
+    npc_id: Annotated[str, Field(min_length=1, max_length=200, description="Id or name.")]
     party_id: Annotated[
         str | None,
-        Field(max_length=200, description="Id or name of the party they are asked about."),
+        Field(max_length=200, description="Party they judge."),
     ] = None
 
 
 def npc_profile(ask: ProfileAsk, caller: Caller) -> NPCProfile:
-    """Who an NPC is and, with `party_id`, what they think of that party and why.
+    """Who an NPC is and what they think of `party_id`, and why.
 
-    Use it before an NPC speaks, acts or decides. Not for places, factions or history: that is
-    `lore_search`.
-    Example: {"npc_id": "Mira Voss", "party_id": "lanternbearers"}
+    The memories of the profile are empty: they are of the layer above.
     """
     # A profile takes one statement when NPC and party are named by their slugs.
     profile = read_profile(caller, ask.npc_id, ask.party_id)

@@ -91,39 +91,47 @@ def search(
         least=least,
     )
     hits, degraded = _find_hits(namespace, named.narrow(rows), request, vectors=vectors)
-    if neighbours:
-        hits = add_neighbor_scores(namespace, hits, share=neighbours)
-    found = named.leave_out_labels(_describe_hits(hits[: limit + SPARE]))
-    # Without the former memories some places are left for others.
-    found = found[: limit if former else limit + SPARE]
-    if not neighbours:
-        found = keep_relevant(found, share=share, named=named.holds)
-    memories = put_current_first(rows, found, limit=limit, former=former)
-    # What is found by its observation alone has no relevance to compare with.
-    if not least:
-        observed_rows = named.narrow(rows)
-        memories = _add_observed(
-            namespace, query, observed_rows, memories, limit=limit, former=former
-        )
+    # Scores with those of neighbours say nothing of a memory's own relevance.
+    share = 0.0 if neighbours else share
+    hits = add_neighbor_scores(namespace, hits, share=neighbours) if neighbours else hits
+    selection = HitSelection(namespace, query, rows, named, limit, former, has_least=bool(least))
+    memories = selection.choose(hits, share=share)
     memories = _add_sources(memories) if sources else memories
     if count_recalls:
         recall_counts.count_recalls(memory.id for memory in memories)
     return RecallResult(memories, degraded, named)
 
 
-def _add_observed(
-    namespace: Namespace,
-    query: str,
-    rows: MemoryQuerySet,
-    memories: list[FoundMemory],
-    *,
-    limit: int,
-    former: bool,
-) -> list[FoundMemory]:
-    found = {memory.id for memory in memories}
-    observed = find_by_observation(namespace, query, rows, found=found)
-    observed = put_current_first(rows, observed, limit=len(observed), former=former)
-    return [*memories[: limit - len(observed)], *observed]
+@dataclass(frozen=True)
+class HitSelection:
+    """What of the hits of a search is shown, and in which order."""
+
+    namespace: Namespace
+    query: str
+    rows: MemoryQuerySet
+    named: NamedMemories
+    limit: int
+    former: bool
+    has_least: bool
+
+    def choose(self, hits: Sequence[Hit], *, share: float) -> list[FoundMemory]:
+        """Return up to `limit` memories of at least `share` of the best one's relevance, what holds
+        now first, with what is found by its observation alone."""
+        limit, former = self.limit, self.former
+        found = self.named.leave_out_labels(_describe_hits(hits[: limit + SPARE]))
+        # Without the former memories some places are left for others.
+        found = found[: limit if former else limit + SPARE]
+        found = keep_relevant(found, share=share, named=self.named.holds)
+        memories = put_current_first(self.rows, found, limit=limit, former=former)
+        # What is found by its observation alone has no relevance to compare with.
+        return memories if self.has_least else self.add_observed(memories)
+
+    def add_observed(self, memories: Sequence[FoundMemory]) -> list[FoundMemory]:
+        found = {memory.id for memory in memories}
+        rows = self.named.narrow(self.rows)
+        observed = find_by_observation(self.namespace, self.query, rows, found=found)
+        observed = put_current_first(self.rows, observed, limit=len(observed), former=self.former)
+        return [*memories[: self.limit - len(observed)], *observed]
 
 
 def _hits_to_find(limit: int, *, has_neighbours: bool) -> int:

@@ -126,7 +126,7 @@ NAMES = {
     "StandingIn": "StandingCorrection",
     "StandingOut": "Standing",
     "NPCsIn": "NPCBatch",
-    "ProfileAsk": "NPCProfileArguments",
+    "RememberingProfileAsk": "NPCProfileArguments",
     "RulingIn": "DispositionRuling",
     "SecretIn": "NPCSecret",
     # art

@@ -6,7 +6,7 @@ import pytest
 
 from memories.coding_agent import EpisodicMemoryManager, SemanticMemoryManager
 from memories.coding_agent.episodes import TaskEpisode, TaskError
-from memories.coding_agent.stores import InMemoryStore, PostgresMemoryStore
+from memories.coding_agent.stores import InMemoryStore, PostgresMemoryStore, postgres
 from memories.coding_agent.stores.protocol import MemoryRecord, MemoryStore
 from memories.models import MemoryItem, Namespace
 from memories.states import ROWS_AT_ONCE, Bucket
@@ -88,3 +88,25 @@ def test_old_episodes_and_patterns_are_found(store: MemoryStore) -> None:
     assert bug.solution == "Read it with get()."
     assert semantic.add_bug_pattern(*ERROR).occurrences == 2
     assert semantic.add_code_pattern("GUARD THE FARE", "simplify").occurrences == 2
+
+
+def test_of_many_records_the_index_finds_the_same(
+    mira: Namespace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    semantic = SemanticMemoryManager(PostgresMemoryStore(mira))
+    episodic = EpisodicMemoryManager(PostgresMemoryStore(mira))
+    semantic.add_bug_pattern("KeyError", "'fare' is missing in row 7", solution="get()")
+    semantic.add_bug_pattern("TimeoutError", "the ferry did not answer", solution="wait")
+    episodic.store(
+        TaskEpisode(
+            task="Mend the ledger",
+            errors=[TaskError(error_type=f"Error{n}", message=f"row {n}") for n in range(4)],
+        )
+    )
+    monkeypatch.setattr(postgres, "ALL_COMPARED", 0)
+    (bug,) = semantic.match_bug_pattern("KeyError", "'fare' is missing in row 9")
+    assert bug.solution == "get()"
+    # The last error of an episode is not in its text.
+    (match,) = episodic.find_by_error_pattern("Error3", "row 3")
+    assert match.score == 1
+    assert semantic.match_bug_pattern("OSError", "disk full") == []

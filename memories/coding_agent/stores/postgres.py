@@ -10,9 +10,9 @@ from uuid import UUID
 
 from django.contrib.postgres.search import TrigramSimilarity, TrigramWordSimilarity
 from django.db import connection, transaction
-from django.db.models import F, Max, QuerySet, TextField, Value
+from django.db.models import F, Max, Q, QuerySet, Value
 from django.db.models.fields.json import KT
-from django.db.models.functions import Cast, Coalesce, Greatest
+from django.db.models.functions import Coalesce, Greatest
 from django.utils import timezone
 
 from memories.buckets.events import check_importance
@@ -49,6 +49,12 @@ from retrieval.errors import Conflict, NotFound
 
 CANDIDATES = 500
 """Records that are most alike by their trigrams, which the managers then compare in full."""
+ALL_COMPARED = 1_000
+"""Records up to which all are compared; of more, those that the trigram indexes find."""
+LEAST_LIKENESS = 0.3
+"""Word similarity of trigrams from which one of many records is a candidate: records that have less
+of an error are another one."""
+SET_LIKENESS = "SELECT set_config('pg_trgm.word_similarity_threshold', %s, true)"
 RULE_FIELDS = tuple(one.name for one in fields(CodeRule) if one.name != "id")
 RULE_TEXTS = ("name", "category", "description", "before_pattern", "after_pattern")
 
@@ -136,16 +142,21 @@ class PostgresMemoryStore(MemoryStore):
         which the text names the first."""
         if not has_trigrams():
             return super().find_like(text, bucket=bucket, kind=kind, with_pending=with_pending)
-        errors = Cast(KT("payload__episode__errors"), TextField())
+        rows = self.items_of_kind(kind, with_pending=with_pending).filter(bucket=bucket)
+        # The condition of the trigram indexes.
+        rows = rows.filter(payload__has_key="kind").annotate(errors=KT("payload__episode__errors"))
         likeness = Greatest(
             TrigramWordSimilarity(text, "text"),
-            TrigramWordSimilarity(text, Coalesce(errors, Value(""))),
+            TrigramWordSimilarity(text, Coalesce("errors", Value(""))),
         )
-        rows = self.items_of_kind(kind, with_pending=with_pending).filter(bucket=bucket)
-        rows = rows.annotate(likeness=likeness).order_by(
-            "-likeness", "-created_at", "-timestamp_ms"
-        )
-        return [record_of(item) for item in rows[:CANDIDATES]]
+        is_alike = Q(text__trigram_word_similar=text) | Q(errors__trigram_word_similar=text)
+        with transaction.atomic(), connection.cursor() as cursor:
+            if len(rows.values_list("pk")[: ALL_COMPARED + 1]) > ALL_COMPARED:
+                cursor.execute(SET_LIKENESS, [str(LEAST_LIKENESS)])
+                rows = rows.filter(is_alike)
+            rows = rows.annotate(likeness=likeness)
+            rows = rows.order_by("-likeness", "-created_at", "-timestamp_ms")
+            return [record_of(item) for item in rows[:CANDIDATES]]
 
     def items_of_kind(self, kind: str, *, with_pending: bool) -> MemoryQuerySet:
         rows = self.known_items() if with_pending else self.active_items()

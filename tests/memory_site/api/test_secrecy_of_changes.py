@@ -29,6 +29,7 @@ QUESTIONS = [
     ("rules_lookup", {"rule_id": "house/plot"}),
     ("npc_profile", {"npc_id": "ada", "party_id": "lanternbearers"}),
     ("npc_profile", {"npc_id": "spy"}),
+    ("npc_profile", {"npc_id": "ada", "about": "vault, water, spy"}),
     ("session_fetch", {"party_id": "lanternbearers"}),
     ("session_fetch", {"party_id": "lanternbearers", "query": "water"}),
     ("art_suggest", {"scene_id": "pier-night"}),

@@ -82,10 +82,9 @@ export interface paths {
         put?: never;
         /**
          * Who an NPC is and what they think
-         * @description Who an NPC is and, with `party_id`, what they think of that party and why.
+         * @description Who an NPC is and what they think of `party_id`, and why.
          *
-         *     Use it before an NPC speaks, acts or decides. Not for places, factions or history: that is
-         *     `lore_search`.
+         *     Use it before an NPC speaks or acts. Not for places or history: `lore_search`.
          *     Example: {"npc_id": "Mira Voss", "party_id": "lanternbearers"}
          */
         post: operations["npc_profile"];
@@ -9618,6 +9617,11 @@ export interface components {
             dynamic: components["schemas"]["NPCDynamic"] | null;
             /** @description What only game masters may read; null for other audiences. */
             private: components["schemas"]["NPCPrivate"] | null;
+            /**
+             * @description What they remember of `about`, best first; gm and the NPC alone.
+             * @default []
+             */
+            memories: components["schemas"]["RecalledMemory"][];
             /** @description The last change. Null for players: it would tell them of changes of hidden parts. */
             updated_at: string | null;
             /**
@@ -9626,7 +9630,7 @@ export interface components {
              */
             truncated: boolean;
             /**
-             * @description `graph`: Neo4j was down.
+             * @description `graph`: Neo4j was down; `vector`: the embedder was.
              * @default []
              */
             degraded: string[];
@@ -9638,10 +9642,12 @@ export interface components {
         NPCProfileArguments: {
             /** @description For whom: party|character|npc:<id>, gm, public; default the key's. */
             as?: string | null;
-            /** @description Id or name of the NPC. */
+            /** @description Id or name. */
             npc_id: string;
-            /** @description Id or name of the party they are asked about. */
+            /** @description Party they judge. */
             party_id?: string | null;
+            /** @description Adds memories of it. */
+            about?: string | null;
         };
         /**
          * NPCRow
@@ -10494,6 +10500,34 @@ export interface components {
         Reason: {
             /** @description Why; it is stored with the change. */
             reason?: string;
+        };
+        /**
+         * RecalledMemory
+         * @description `way`: witnessed, told (it was revealed), heard, or empty for what the NPC's agent wrote;
+         *     `source`: the id of the episode.
+         */
+        RecalledMemory: {
+            /** @description The text. */
+            text: string;
+            /** @description How the NPC knows it: witnessed, told, heard; empty for what its agent wrote. */
+            way: string;
+            /**
+             * @description Where it comes from.
+             * @default
+             */
+            source: string;
+            /** @description In-world time: days since the epoch of the world; null: no date. */
+            in_world_at: number | null;
+            /**
+             * @description The day `in_world_at` as a date of the world's calendar, in its language; empty without a calendar or day.
+             * @default
+             */
+            in_world_date: string;
+            /**
+             * @description Name of the NPC from whom they heard it.
+             * @default
+             */
+            told_by: string;
         };
         /**
          * Recap
@@ -13758,7 +13792,7 @@ export interface operations {
                      *             "edition": null,
                      *             "licence": null,
                      *             "attribution": null,
-                     *             "author": "engine (ae54664fb1bb)",
+                     *             "author": "engine (24d053fbe654)",
                      *             "episode": null
                      *           },
                      *           "updated_at": "2026-11-22T19:40:00Z",
@@ -13985,6 +14019,7 @@ export interface operations {
                 /**
                  * @example {
                  *       "npc_id": "ada-crane",
+                 *       "about": "tide",
                  *       "party_id": "gulls"
                  *     }
                  */
@@ -14067,6 +14102,7 @@ export interface operations {
                      *         "known_to": [],
                      *         "base": 0
                      *       },
+                     *       "memories": [],
                      *       "updated_at": "2026-11-22T19:40:00Z",
                      *       "truncated": false,
                      *       "degraded": []
@@ -14602,7 +14638,7 @@ export interface operations {
                      *           "relevance": 0.94,
                      *           "match": "keyword",
                      *           "context": "",
-                     *           "recorded_ms": 1795530742672,
+                     *           "recorded_ms": 1795533406097,
                      *           "event_at": null,
                      *           "sources": [
                      *             "Cy joined late."
@@ -15550,7 +15586,7 @@ export interface operations {
                      *         {
                      *           "type": "function",
                      *           "name": "npc_profile",
-                     *           "description": "Who an NPC is and, with `party_id`, what they think of that party and why.\n\nUse it before an NPC speaks, acts or decides. Not for places, factions or history: that is\n`lore_search`.\nExample: {\"npc_id\": \"Mira Voss\", \"party_id\": \"lanternbearers\"}",
+                     *           "description": "Who an NPC is and what they think of `party_id`, and why.\n\nUse it before an NPC speaks or acts. Not for places or history: `lore_search`.\nExample: {\"npc_id\": \"Mira Voss\", \"party_id\": \"lanternbearers\"}",
                      *           "parameters": {
                      *             "additionalProperties": false,
                      *             "properties": {
@@ -15563,14 +15599,21 @@ export interface operations {
                      *               },
                      *               "npc_id": {
                      *                 "type": "string",
-                     *                 "description": "Id or name of the NPC. ≤ 200 chars"
+                     *                 "description": "Id or name. ≤ 200 chars"
                      *               },
                      *               "party_id": {
                      *                 "type": [
                      *                   "string",
                      *                   "null"
                      *                 ],
-                     *                 "description": "Id or name of the party they are asked about. ≤ 200 chars"
+                     *                 "description": "Party they judge. ≤ 200 chars"
+                     *               },
+                     *               "about": {
+                     *                 "type": [
+                     *                   "string",
+                     *                   "null"
+                     *                 ],
+                     *                 "description": "Adds memories of it. ≤ 2000 chars"
                      *               }
                      *             },
                      *             "required": [
@@ -15751,7 +15794,7 @@ export interface operations {
                      *       "key": {
                      *         "id": "01a20000-0000-7000-8000-000000000001",
                      *         "name": "engine",
-                     *         "prefix": "ae54664fb1bb",
+                     *         "prefix": "24d053fbe654",
                      *         "scopes": [
                      *           "admin"
                      *         ],
@@ -18110,7 +18153,7 @@ export interface operations {
                      *             "year_one_begins": 0,
                      *             "first_weekday": 0
                      *           },
-                     *           "made_by": "engine (ae54664fb1bb)",
+                     *           "made_by": "engine (24d053fbe654)",
                      *           "created_at": "2026-11-22T19:40:00Z"
                      *         }
                      *       ]
@@ -18964,7 +19007,7 @@ export interface operations {
                      *         {
                      *           "id": "01a20000-0000-7000-8000-000000000003",
                      *           "name": "table page",
-                     *           "prefix": "7d3ee896193a",
+                     *           "prefix": "fb3a85f64376",
                      *           "scopes": [
                      *             "tools:read"
                      *           ],
@@ -19063,7 +19106,7 @@ export interface operations {
                      * @example {
                      *       "id": "01a20000-0000-7000-8000-000000000003",
                      *       "name": "table page",
-                     *       "prefix": "7d3ee896193a",
+                     *       "prefix": "fb3a85f64376",
                      *       "scopes": [
                      *         "tools:read"
                      *       ],
@@ -19145,7 +19188,7 @@ export interface operations {
                      * @example {
                      *       "id": "01a20000-0000-7000-8000-000000000003",
                      *       "name": "table page",
-                     *       "prefix": "7d3ee896193a",
+                     *       "prefix": "fb3a85f64376",
                      *       "scopes": [
                      *         "tools:read"
                      *       ],
@@ -19401,7 +19444,7 @@ export interface operations {
                      *       "last_success_at": null,
                      *       "created_at": "2026-11-22T19:40:00Z",
                      *       "updated_at": "2026-11-22T19:40:00Z",
-                     *       "secret": "whsec_6pP0ETayCtRkcZLvjlDWcmDD8WRDtl/bGOnuNsEpyMc="
+                     *       "secret": "whsec_kqobpA/a241YEdYjucb3LUV3W8p8WB6Zy9mPtTNook8="
                      *     }
                      */
                     "application/json": components["schemas"]["Webhook"];
@@ -19735,7 +19778,7 @@ export interface operations {
                      *       "last_success_at": null,
                      *       "created_at": "2026-11-22T19:40:00Z",
                      *       "updated_at": "2026-11-22T19:40:00Z",
-                     *       "secret": "whsec_xnTp+ku17BJlEQETjz9V45OFluD6HTx1HsV05WRfjug="
+                     *       "secret": "whsec_NS8AnUosRix2zXClx/H0S2RLG2qKvzrpOJdxlvF5KAk="
                      *     }
                      */
                     "application/json": components["schemas"]["Webhook"];
@@ -19803,7 +19846,7 @@ export interface operations {
                      *         {
                      *           "at": "2026-11-22T19:40:00Z",
                      *           "status": 0,
-                     *           "milliseconds": 1,
+                     *           "milliseconds": 6,
                      *           "error": "engine.invalid cannot be resolved",
                      *           "answer": ""
                      *         }
@@ -19896,7 +19939,7 @@ export interface operations {
                      *             {
                      *               "at": "2026-11-22T19:40:00Z",
                      *               "status": 0,
-                     *               "milliseconds": 1,
+                     *               "milliseconds": 6,
                      *               "error": "engine.invalid cannot be resolved",
                      *               "answer": ""
                      *             }
@@ -19985,7 +20028,7 @@ export interface operations {
                      *         {
                      *           "at": "2026-11-22T19:40:00Z",
                      *           "status": 0,
-                     *           "milliseconds": 1,
+                     *           "milliseconds": 6,
                      *           "error": "engine.invalid cannot be resolved",
                      *           "answer": ""
                      *         },
@@ -20078,7 +20121,7 @@ export interface operations {
                      *           "in_world_label": "",
                      *           "in_world_date": "",
                      *           "note": "He works there.",
-                     *           "by": "engine (ae54664fb1bb)",
+                     *           "by": "engine (24d053fbe654)",
                      *           "created_at": "2026-11-22T19:40:00Z",
                      *           "undone_at": null
                      *         }
@@ -20171,7 +20214,7 @@ export interface operations {
                      *       "in_world_label": "",
                      *       "in_world_date": "",
                      *       "note": "He works there.",
-                     *       "by": "engine (ae54664fb1bb)",
+                     *       "by": "engine (24d053fbe654)",
                      *       "created_at": "2026-11-22T19:40:00Z",
                      *       "undone_at": null
                      *     }
@@ -20247,7 +20290,7 @@ export interface operations {
                      *       "in_world_label": "",
                      *       "in_world_date": "",
                      *       "note": "He works there.",
-                     *       "by": "engine (ae54664fb1bb)",
+                     *       "by": "engine (24d053fbe654)",
                      *       "created_at": "2026-11-22T19:40:00Z",
                      *       "undone_at": null
                      *     }
@@ -20332,7 +20375,7 @@ export interface operations {
                      *       "in_world_label": "",
                      *       "in_world_date": "",
                      *       "note": "He works there.",
-                     *       "by": "engine (ae54664fb1bb)",
+                     *       "by": "engine (24d053fbe654)",
                      *       "created_at": "2026-11-22T19:40:00Z",
                      *       "undone_at": "2026-11-22T19:40:00Z"
                      *     }
@@ -20446,7 +20489,7 @@ export interface operations {
                      *           "in_world_until_date": "",
                      *           "campaign": null,
                      *           "overrides": null,
-                     *           "author": "engine (ae54664fb1bb)",
+                     *           "author": "engine (24d053fbe654)",
                      *           "folder": "",
                      *           "origin": "",
                      *           "version": 1,
@@ -20476,7 +20519,7 @@ export interface operations {
                      *           "in_world_until_date": "",
                      *           "campaign": null,
                      *           "overrides": null,
-                     *           "author": "engine (ae54664fb1bb)",
+                     *           "author": "engine (24d053fbe654)",
                      *           "folder": "Harbour",
                      *           "origin": "",
                      *           "version": 1,
@@ -20839,7 +20882,7 @@ export interface operations {
                      *       "in_world_until_date": "",
                      *       "campaign": null,
                      *       "overrides": null,
-                     *       "author": "engine (ae54664fb1bb)",
+                     *       "author": "engine (24d053fbe654)",
                      *       "folder": "Harbour",
                      *       "origin": "",
                      *       "version": 1,
@@ -21991,7 +22034,7 @@ export interface operations {
                      *       "in_world_until_date": "",
                      *       "campaign": null,
                      *       "overrides": null,
-                     *       "author": "engine (ae54664fb1bb)",
+                     *       "author": "engine (24d053fbe654)",
                      *       "folder": "",
                      *       "origin": "",
                      *       "version": 2,
@@ -22076,7 +22119,7 @@ export interface operations {
                      *           "title": "A second moon",
                      *           "created_at": "2026-11-22T19:40:00Z",
                      *           "reason": "",
-                     *           "proposed_by": "engine (ae54664fb1bb)",
+                     *           "proposed_by": "engine (24d053fbe654)",
                      *           "campaign": null,
                      *           "entry": {
                      *             "title": "A second moon"
@@ -22090,7 +22133,7 @@ export interface operations {
                      *           "title": "The Tin Heron",
                      *           "created_at": "2026-11-22T19:40:00Z",
                      *           "reason": "Ana asked for an inn twice.",
-                     *           "proposed_by": "engine (ae54664fb1bb)",
+                     *           "proposed_by": "engine (24d053fbe654)",
                      *           "campaign": null,
                      *           "entry": {
                      *             "body": "An inn by the pier.",
@@ -22181,7 +22224,7 @@ export interface operations {
                      *       "title": "The Tin Heron",
                      *       "created_at": "2026-11-22T19:40:00Z",
                      *       "reason": "Ana asked for an inn twice.",
-                     *       "proposed_by": "engine (ae54664fb1bb)",
+                     *       "proposed_by": "engine (24d053fbe654)",
                      *       "campaign": null,
                      *       "entry": {
                      *         "body": "An inn by the pier.",
@@ -22291,7 +22334,7 @@ export interface operations {
                      *       "in_world_until_date": "",
                      *       "campaign": null,
                      *       "overrides": null,
-                     *       "author": "engine (ae54664fb1bb)",
+                     *       "author": "engine (24d053fbe654)",
                      *       "folder": "",
                      *       "origin": "",
                      *       "version": 1,
@@ -22374,12 +22417,12 @@ export interface operations {
                      *       "title": "A second moon",
                      *       "created_at": "2026-11-22T19:40:00Z",
                      *       "reason": "",
-                     *       "proposed_by": "engine (ae54664fb1bb)",
+                     *       "proposed_by": "engine (24d053fbe654)",
                      *       "campaign": null,
                      *       "entry": {
                      *         "title": "A second moon"
                      *       },
-                     *       "decided_by": "engine (ae54664fb1bb)",
+                     *       "decided_by": "engine (24d053fbe654)",
                      *       "decision": "There is one moon."
                      *     }
                      */
@@ -22449,7 +22492,7 @@ export interface operations {
                      *       "title": "A second moon",
                      *       "created_at": "2026-11-22T19:40:00Z",
                      *       "reason": "",
-                     *       "proposed_by": "engine (ae54664fb1bb)",
+                     *       "proposed_by": "engine (24d053fbe654)",
                      *       "campaign": null,
                      *       "entry": {
                      *         "title": "A second moon"
@@ -22636,7 +22679,7 @@ export interface operations {
                      *       "in_world_until_date": "",
                      *       "campaign": null,
                      *       "overrides": null,
-                     *       "author": "engine (ae54664fb1bb)",
+                     *       "author": "engine (24d053fbe654)",
                      *       "folder": "Harbour",
                      *       "origin": "",
                      *       "version": 3,
@@ -22709,7 +22752,7 @@ export interface operations {
                      *       "comments": [
                      *         {
                      *           "id": "01a20000-0000-7000-8000-000000000006",
-                     *           "author": "engine (ae54664fb1bb)",
+                     *           "author": "engine (24d053fbe654)",
                      *           "text": "Which plank?",
                      *           "created_at": "2026-11-22T19:40:00Z",
                      *           "resolved_at": null,
@@ -22795,7 +22838,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "id": "01a20000-0000-7000-8000-000000000006",
-                     *       "author": "engine (ae54664fb1bb)",
+                     *       "author": "engine (24d053fbe654)",
                      *       "text": "Which plank?",
                      *       "created_at": "2026-11-22T19:40:00Z",
                      *       "resolved_at": null,
@@ -22867,7 +22910,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "id": "01a20000-0000-7000-8000-000000000006",
-                     *       "author": "engine (ae54664fb1bb)",
+                     *       "author": "engine (24d053fbe654)",
                      *       "text": "Which plank?",
                      *       "created_at": "2026-11-22T19:40:00Z",
                      *       "resolved_at": null,
@@ -22958,11 +23001,11 @@ export interface operations {
                     /**
                      * @example {
                      *       "id": "01a20000-0000-7000-8000-000000000006",
-                     *       "author": "engine (ae54664fb1bb)",
+                     *       "author": "engine (24d053fbe654)",
                      *       "text": "Which plank?",
                      *       "created_at": "2026-11-22T19:40:00Z",
                      *       "resolved_at": "2026-11-22T19:40:00Z",
-                     *       "resolved_by": "engine (ae54664fb1bb)"
+                     *       "resolved_by": "engine (24d053fbe654)"
                      *     }
                      */
                     "application/json": components["schemas"]["Comment"];
@@ -24211,7 +24254,7 @@ export interface operations {
                      *           "count": 1,
                      *           "is_new": false,
                      *           "who": "",
-                     *           "reason": "bulk change undone by engine (ae54664fb1bb)"
+                     *           "reason": "bulk change undone by engine (24d053fbe654)"
                      *         },
                      *         {
                      *           "at": "2026-11-22T19:40:00Z",
@@ -24227,7 +24270,7 @@ export interface operations {
                      *           "reason": "bulk change by anna: status Draft"
                      *         }
                      *       ],
-                     *       "next_cursor": "IjIwMjYtMTEtMjRUMTQ6MzE6MzQuNTQ3NzY1KzAwOjAwIg:7TugOdPVYLwsTCcRXAoCZWA1t297hNHFjXRnqC8p1hs"
+                     *       "next_cursor": "IjIwMjYtMTEtMjRUMTU6MTY6MzYuNTg5MzEzKzAwOjAwIg:d5O0ufzvCV717iqSqnjBufodPhhZ3dNL5BuR32SXkuc"
                      *     }
                      */
                     "application/json": components["schemas"]["RecentChangePage"];
@@ -26727,7 +26770,7 @@ export interface operations {
                      *           "state": "done",
                      *           "progress": 100,
                      *           "failure": "",
-                     *           "size": 29309,
+                     *           "size": 29188,
                      *           "created_at": "2026-11-22T19:40:00Z",
                      *           "finished_at": "2026-11-22T19:40:00Z"
                      *         }
@@ -26902,7 +26945,7 @@ export interface operations {
                      *       "state": "done",
                      *       "progress": 100,
                      *       "failure": "",
-                     *       "size": 29309,
+                     *       "size": 29188,
                      *       "created_at": "2026-11-22T19:40:00Z",
                      *       "finished_at": "2026-11-22T19:40:00Z"
                      *     }
@@ -27192,13 +27235,13 @@ export interface operations {
                      *           "audience": "gm",
                      *           "key_id": "01a20000-0000-7000-8000-000000000001",
                      *           "key_name": "engine",
-                     *           "request_id": "01a20df84d2272fc83ab1849dd104810",
+                     *           "request_id": "01a20e2161757dc1bbee03797798640d",
                      *           "asked": {},
                      *           "returned": [],
                      *           "degraded": [],
                      *           "status": 201,
                      *           "code": "",
-                     *           "milliseconds": 62.825
+                     *           "milliseconds": 14.669
                      *         }
                      *       ],
                      *       "next_cursor": null
@@ -27283,13 +27326,13 @@ export interface operations {
                      *       "audience": "gm",
                      *       "key_id": "01a20000-0000-7000-8000-000000000001",
                      *       "key_name": "engine",
-                     *       "request_id": "01a20df84d2272fc83ab1849dd104810",
+                     *       "request_id": "01a20e2161757dc1bbee03797798640d",
                      *       "asked": {},
                      *       "returned": [],
                      *       "degraded": [],
                      *       "status": 201,
                      *       "code": "",
-                     *       "milliseconds": 62.825
+                     *       "milliseconds": 14.669
                      *     }
                      */
                     "application/json": components["schemas"]["AuditedCall"];
@@ -28181,7 +28224,7 @@ export interface operations {
                      *       "method": "rules",
                      *       "visibility": "gm",
                      *       "contradicts": [],
-                     *       "decided_by": "engine (ae54664fb1bb)",
+                     *       "decided_by": "engine (24d053fbe654)",
                      *       "decided_at": "2026-11-22T19:40:00Z",
                      *       "created_at": "2026-11-22T19:40:00Z"
                      *     }
@@ -30490,7 +30533,7 @@ export interface operations {
                      *         {
                      *           "id": "01a20000-0000-7000-8000-000000000033",
                      *           "text": "Ada lost a boot.",
-                     *           "author": "engine (ae54664fb1bb)",
+                     *           "author": "engine (24d053fbe654)",
                      *           "party_id": "gulls",
                      *           "session_id": "session-1",
                      *           "used": false,
@@ -30576,7 +30619,7 @@ export interface operations {
                      * @example {
                      *       "id": "01a20000-0000-7000-8000-000000000033",
                      *       "text": "Ada lost a boot.",
-                     *       "author": "engine (ae54664fb1bb)",
+                     *       "author": "engine (24d053fbe654)",
                      *       "party_id": "gulls",
                      *       "session_id": "session-1",
                      *       "used": false,
@@ -30647,7 +30690,7 @@ export interface operations {
                      * @example {
                      *       "id": "01a20000-0000-7000-8000-000000000033",
                      *       "text": "Ada lost a boot.",
-                     *       "author": "engine (ae54664fb1bb)",
+                     *       "author": "engine (24d053fbe654)",
                      *       "party_id": "gulls",
                      *       "session_id": "session-1",
                      *       "used": false,
@@ -30883,7 +30926,7 @@ export interface operations {
                      *       "party_id": "gulls",
                      *       "summary_id": "ep-landing",
                      *       "closed_at": "2026-11-22T19:40:00Z",
-                     *       "closed_by": "engine (ae54664fb1bb)",
+                     *       "closed_by": "engine (24d053fbe654)",
                      *       "created_at": "2026-11-22T19:40:00Z"
                      *     }
                      */
@@ -31537,6 +31580,7 @@ export interface operations {
                      *         "known_to": [],
                      *         "base": 0
                      *       },
+                     *       "memories": [],
                      *       "updated_at": "2026-11-22T19:40:00Z",
                      *       "truncated": false,
                      *       "degraded": []
@@ -32019,7 +32063,7 @@ export interface operations {
                      *       "axis": "trust",
                      *       "reason": "They paid at once.",
                      *       "state": "counts",
-                     *       "made_by": "engine (ae54664fb1bb)",
+                     *       "made_by": "engine (24d053fbe654)",
                      *       "caused_by": null,
                      *       "caused_as": "",
                      *       "in_world_at": 412,
@@ -32433,7 +32477,7 @@ export interface operations {
                      *               "summary_id": null,
                      *               "caused_by": null,
                      *               "caused_as": "",
-                     *               "made_by": "engine (ae54664fb1bb)",
+                     *               "made_by": "engine (24d053fbe654)",
                      *               "in_world_at": 412,
                      *               "in_world_label": "12 Rainmonth",
                      *               "happened_at": "2026-11-22T19:40:00Z"
@@ -32545,7 +32589,7 @@ export interface operations {
                      *           "summary_id": null,
                      *           "caused_by": null,
                      *           "caused_as": "",
-                     *           "made_by": "engine (ae54664fb1bb)",
+                     *           "made_by": "engine (24d053fbe654)",
                      *           "in_world_at": 412,
                      *           "in_world_label": "12 Rainmonth",
                      *           "happened_at": "2026-11-22T19:40:00Z"
@@ -32644,7 +32688,7 @@ export interface operations {
                      *               "summary_id": null,
                      *               "caused_by": null,
                      *               "caused_as": "",
-                     *               "made_by": "engine (ae54664fb1bb)",
+                     *               "made_by": "engine (24d053fbe654)",
                      *               "in_world_at": null,
                      *               "in_world_label": "",
                      *               "happened_at": "2026-11-22T19:40:00Z"
@@ -32745,7 +32789,7 @@ export interface operations {
                      *           "summary_id": null,
                      *           "caused_by": null,
                      *           "caused_as": "",
-                     *           "made_by": "engine (ae54664fb1bb)",
+                     *           "made_by": "engine (24d053fbe654)",
                      *           "in_world_at": null,
                      *           "in_world_label": "",
                      *           "happened_at": "2026-11-22T19:40:00Z"
@@ -32826,7 +32870,7 @@ export interface operations {
                      *       "summary_id": null,
                      *       "caused_by": null,
                      *       "caused_as": "",
-                     *       "made_by": "engine (ae54664fb1bb)",
+                     *       "made_by": "engine (24d053fbe654)",
                      *       "in_world_at": null,
                      *       "in_world_label": "",
                      *       "happened_at": "2026-11-22T19:40:00Z"
@@ -32907,7 +32951,7 @@ export interface operations {
                      *       "npc_id": "bo-reed",
                      *       "merged_id": "old-tam",
                      *       "reason": "Old Tam is Bo Reed.",
-                     *       "made_by": "engine (ae54664fb1bb)",
+                     *       "made_by": "engine (24d053fbe654)",
                      *       "merged_at": "2026-11-22T19:40:00Z",
                      *       "undone_by": "",
                      *       "undone_at": null
@@ -32987,7 +33031,7 @@ export interface operations {
                      *           "npc_id": "bo-reed",
                      *           "merged_id": "old-tam",
                      *           "reason": "Old Tam is Bo Reed.",
-                     *           "made_by": "engine (ae54664fb1bb)",
+                     *           "made_by": "engine (24d053fbe654)",
                      *           "merged_at": "2026-11-22T19:40:00Z",
                      *           "undone_by": "",
                      *           "undone_at": null
@@ -33066,9 +33110,9 @@ export interface operations {
                      *       "npc_id": "bo-reed",
                      *       "merged_id": "old-tam",
                      *       "reason": "Old Tam is Bo Reed.",
-                     *       "made_by": "engine (ae54664fb1bb)",
+                     *       "made_by": "engine (24d053fbe654)",
                      *       "merged_at": "2026-11-22T19:40:00Z",
-                     *       "undone_by": "engine (ae54664fb1bb)",
+                     *       "undone_by": "engine (24d053fbe654)",
                      *       "undone_at": "2026-11-22T19:40:00Z"
                      *     }
                      */
@@ -34823,7 +34867,7 @@ export interface operations {
                      *           "speaker": "",
                      *           "event_at": null,
                      *           "expires_at": null,
-                     *           "timestamp_ms": 1795530731304,
+                     *           "timestamp_ms": 1795533403532,
                      *           "created_at": "2026-11-22T19:40:00Z"
                      *         },
                      *         {
@@ -34839,7 +34883,7 @@ export interface operations {
                      *           "speaker": "",
                      *           "event_at": null,
                      *           "expires_at": null,
-                     *           "timestamp_ms": 1795530731303,
+                     *           "timestamp_ms": 1795533403531,
                      *           "created_at": "2026-11-22T19:40:00Z"
                      *         }
                      *       ],
@@ -35027,7 +35071,7 @@ export interface operations {
                      *           "relevance": 0.77,
                      *           "match": "alias",
                      *           "context": "",
-                     *           "recorded_ms": 1795530731303,
+                     *           "recorded_ms": 1795533403531,
                      *           "event_at": null,
                      *           "sources": [
                      *             "Ana is afraid of eels."
@@ -35375,7 +35419,7 @@ export interface operations {
                      *           "speaker": "",
                      *           "event_at": null,
                      *           "expires_at": null,
-                     *           "timestamp_ms": 1795530736891,
+                     *           "timestamp_ms": 1795533405358,
                      *           "created_at": "2026-11-22T19:40:00Z"
                      *         },
                      *         {
@@ -35391,7 +35435,7 @@ export interface operations {
                      *           "speaker": "",
                      *           "event_at": null,
                      *           "expires_at": null,
-                     *           "timestamp_ms": 1795530736892,
+                     *           "timestamp_ms": 1795533405359,
                      *           "created_at": "2026-11-22T19:40:00Z"
                      *         }
                      *       ],
@@ -35488,7 +35532,7 @@ export interface operations {
                      *         "speaker": "",
                      *         "event_at": null,
                      *         "expires_at": null,
-                     *         "timestamp_ms": 1795530736891,
+                     *         "timestamp_ms": 1795533405358,
                      *         "created_at": "2026-11-22T19:40:00Z"
                      *       },
                      *       "observations": [
@@ -35677,7 +35721,7 @@ export interface operations {
                      *       "speaker": "",
                      *       "event_at": null,
                      *       "expires_at": null,
-                     *       "timestamp_ms": 1795530739929,
+                     *       "timestamp_ms": 1795533405500,
                      *       "created_at": "2026-11-22T19:40:00Z"
                      *     }
                      */
@@ -35772,7 +35816,7 @@ export interface operations {
                      *         "speaker": "",
                      *         "event_at": null,
                      *         "expires_at": null,
-                     *         "timestamp_ms": 1795530740254,
+                     *         "timestamp_ms": 1795533405574,
                      *         "created_at": "2026-11-22T19:40:00Z"
                      *       },
                      *       {
@@ -35788,7 +35832,7 @@ export interface operations {
                      *         "speaker": "",
                      *         "event_at": null,
                      *         "expires_at": null,
-                     *         "timestamp_ms": 1795530740255,
+                     *         "timestamp_ms": 1795533405575,
                      *         "created_at": "2026-11-22T19:40:00Z"
                      *       }
                      *     ]
@@ -35876,7 +35920,7 @@ export interface operations {
                      *       "speaker": "",
                      *       "event_at": null,
                      *       "expires_at": null,
-                     *       "timestamp_ms": 1795530732847,
+                     *       "timestamp_ms": 1795533403995,
                      *       "created_at": "2026-11-22T19:40:00Z"
                      *     }
                      */
@@ -36114,7 +36158,7 @@ export interface operations {
                      *         "number": 2,
                      *         "reason": "Appended to USER",
                      *         "made_by": "model",
-                     *         "author": "engine (ae54664fb1bb)",
+                     *         "author": "engine (24d053fbe654)",
                      *         "created_at": "2026-11-22T19:40:00Z"
                      *       }
                      *     ]
@@ -36754,7 +36798,7 @@ export interface operations {
                      *         "speaker": "",
                      *         "event_at": null,
                      *         "expires_at": null,
-                     *         "timestamp_ms": 1795530731303,
+                     *         "timestamp_ms": 1795533403531,
                      *         "created_at": "2026-11-22T19:40:00Z"
                      *       },
                      *       "changes": [
@@ -36938,7 +36982,7 @@ export interface operations {
                      *       "speaker": "",
                      *       "event_at": null,
                      *       "expires_at": null,
-                     *       "timestamp_ms": 1795530732208,
+                     *       "timestamp_ms": 1795533403815,
                      *       "created_at": "2026-11-22T19:40:00Z"
                      *     }
                      */
@@ -37031,7 +37075,7 @@ export interface operations {
                      *       "speaker": "",
                      *       "event_at": null,
                      *       "expires_at": null,
-                     *       "timestamp_ms": 1795530732629,
+                     *       "timestamp_ms": 1795533403932,
                      *       "created_at": "2026-11-22T19:40:00Z"
                      *     }
                      */
@@ -37122,7 +37166,7 @@ export interface operations {
                      *       "speaker": "",
                      *       "event_at": null,
                      *       "expires_at": null,
-                     *       "timestamp_ms": 1795530732847,
+                     *       "timestamp_ms": 1795533403995,
                      *       "created_at": "2026-11-22T19:40:00Z"
                      *     }
                      */
@@ -37213,7 +37257,7 @@ export interface operations {
                      *       "speaker": "",
                      *       "event_at": null,
                      *       "expires_at": null,
-                     *       "timestamp_ms": 1795530732847,
+                     *       "timestamp_ms": 1795533403995,
                      *       "created_at": "2026-11-22T19:40:00Z"
                      *     }
                      */
@@ -37296,7 +37340,7 @@ export interface operations {
                      *         "speaker": "",
                      *         "event_at": null,
                      *         "expires_at": null,
-                     *         "timestamp_ms": 1795530731303,
+                     *         "timestamp_ms": 1795533403531,
                      *         "created_at": "2026-11-22T19:40:00Z"
                      *       }
                      *     ]
@@ -37382,7 +37426,7 @@ export interface operations {
                      *           "speaker": "",
                      *           "event_at": null,
                      *           "expires_at": null,
-                     *           "timestamp_ms": 1795530746531,
+                     *           "timestamp_ms": 1795533406975,
                      *           "created_at": "2026-11-22T19:40:00Z"
                      *         },
                      *         "newer": {
@@ -37398,7 +37442,7 @@ export interface operations {
                      *           "speaker": "",
                      *           "event_at": null,
                      *           "expires_at": null,
-                     *           "timestamp_ms": 1795530746741,
+                     *           "timestamp_ms": 1795533406996,
                      *           "created_at": "2026-11-22T19:40:00Z"
                      *         },
                      *         "similarity": 1
@@ -37495,7 +37539,7 @@ export interface operations {
                      *       "speaker": "",
                      *       "event_at": null,
                      *       "expires_at": null,
-                     *       "timestamp_ms": 1795530746741,
+                     *       "timestamp_ms": 1795533406996,
                      *       "created_at": "2026-11-22T19:40:00Z"
                      *     }
                      */

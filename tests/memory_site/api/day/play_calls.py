@@ -99,7 +99,7 @@ SCENES: list[Step] = [
     call("scene_cast_add", ref="pier-at-dusk", npc="ada-crane"),
     call("scene_cast", ref="pier-at-dusk"),
     call("scene_cast_remove", ref="pier-at-dusk", npc="ada-crane"),
-    call("npc_profile", {"npc_id": "ada-crane", "party_id": "gulls"}),
+    call("npc_profile", {"npc_id": "ada-crane", "about": "tide", "party_id": "gulls"}),
     call(
         "thread_append",
         {

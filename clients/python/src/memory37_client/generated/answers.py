@@ -881,6 +881,38 @@ class OpinionInProfile(OpenModel):
     """
 
 
+class RecalledMemory(OpenModel):
+    """
+    `way`: witnessed, told (it was revealed), heard, or empty for what the NPC's agent wrote;
+    `source`: the id of the episode.
+    """
+
+    text: str
+    """
+    The text.
+    """
+    way: str
+    """
+    How the NPC knows it: witnessed, told, heard; empty for what its agent wrote.
+    """
+    source: str = ''
+    """
+    Where it comes from.
+    """
+    in_world_at: float | None = None
+    """
+    In-world time: days since the epoch of the world; null: no date.
+    """
+    in_world_date: str = ''
+    """
+    The day `in_world_at` as a date of the world's calendar, in its language; empty without a calendar or day.
+    """
+    told_by: str = ''
+    """
+    Name of the NPC from whom they heard it.
+    """
+
+
 class RelatedEntity(OpenModel):
     """
     The relation of an NPC to another entity now: the most certain fact between the two, in
@@ -1442,6 +1474,10 @@ class NPCProfile(OpenModel):
     """
     What only game masters may read; null for other audiences.
     """
+    memories: list[RecalledMemory] = Field([], validate_default=True)
+    """
+    What they remember of `about`, best first; gm and the NPC alone.
+    """
     updated_at: AwareDatetime | None = None
     """
     The last change. Null for players: it would tell them of changes of hidden parts.
@@ -1452,7 +1488,7 @@ class NPCProfile(OpenModel):
     """
     degraded: list[str] = []
     """
-    `graph`: Neo4j was down.
+    `graph`: Neo4j was down; `vector`: the embedder was.
     """
 
 

@@ -179,14 +179,17 @@ class SyncTools:
         *,
         as_: str | None = None,
         party_id: str | None = None,
+        about: str | None = None,
     ) -> NPCProfile:
-        """Who an NPC is and, with `party_id`, what they think of that party and why.
+        """Who an NPC is and what they think of `party_id`, and why.
 
         as_: For whom: party|character|npc:<id>, gm, public; default the key's.
 
-        npc_id: Id or name of the NPC.
+        npc_id: Id or name.
 
-        party_id: Id or name of the party they are asked about.
+        party_id: Party they judge.
+
+        about: Adds memories of it.
         """
         return self._ask(
             NPCProfile,
@@ -194,6 +197,7 @@ class SyncTools:
             npc_id=npc_id,
             as_=as_,
             party_id=party_id,
+            about=about,
         )
 
     def lore_assert(
