@@ -2,14 +2,18 @@
 the demo world.
 """
 
+import os
 import re
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 from django.contrib.auth import get_user_model
 from django.db import transaction
 from django.test import Client
+from django.urls import resolve
 
 from memory_site.demo.world_files import DemoWorld, read_world
 from npcs.models import NPC, Secret
@@ -20,7 +24,11 @@ from worlds.audiences import Audience
 from worlds.models import Character, Membership, Party, World
 from worlds.reveals import reveal
 
+pytestmark = pytest.mark.timeout(900)  # a minute where nothing else runs
 AUDIENCE = "party:lanternbearers"
+OF_EACH_VIEW = int(os.environ.get("PAGES_OF_EACH_VIEW", "70"))
+"""How many pages of one view the game master opens, and the player tries. More of them has only the
+form of a relation, which is another for each of hundreds of relations."""
 HREF = re.compile(r'(?:href|action)="(/w/[^"#]*)"')
 
 
@@ -43,9 +51,14 @@ def master(demo: World) -> Client:
     return member(demo, "anna", role="gm")
 
 
-def crawl(client: Client, *starts: str, most: int = 1_000_000) -> dict[str, str]:
-    """Follow every link from `starts` within the world's pages, up to `most` pages; return the text
-    of each that answered 200.
+def crawl(
+    client: Client,
+    *starts: str,
+    most: int = 1_000_000,
+    is_asked_for: Callable[[str], bool] = lambda _address: True,
+) -> dict[str, str]:
+    """Follow every link from `starts` within the world's pages that is asked for, up to `most`
+    pages; return the text of each that answered 200.
     """
     waiting, seen, texts = list(starts), set(starts), {}
     while waiting and len(texts) < most:
@@ -57,8 +70,19 @@ def crawl(client: Client, *starts: str, most: int = 1_000_000) -> dict[str, str]
         texts[address] = text = answer.content.decode()
         new = set(links(text)) - seen
         seen |= new
-        waiting += new
+        waiting += filter(is_asked_for, sorted(new))
     return texts
+
+
+def some_of_each(seen: Counter[str]) -> Callable[[str], bool]:
+    """Return a predicate that is true for the first `OF_EACH_VIEW` addresses of each view."""
+
+    def is_asked_for(address: str) -> bool:
+        view = resolve(urlsplit(address).path).view_name
+        seen[view] += 1
+        return seen[view] <= OF_EACH_VIEW
+
+    return is_asked_for
 
 
 def links(text: str) -> list[str]:
@@ -74,7 +98,8 @@ def pages_of_master(demo_rows: SavedRows, django_db_blocker: Any) -> dict[str, s
     with django_db_blocker.unblock(), transaction.atomic():
         demo_rows.write()
         world = World.objects.get(slug="ferrymark")
-        texts = crawl(member(world, "anna", role="gm"), "/w/ferrymark/")
+        master = member(world, "anna", role="gm")
+        texts = crawl(master, "/w/ferrymark/", is_asked_for=some_of_each(Counter()))
         transaction.set_rollback(True)
     return texts
 
