@@ -1,6 +1,7 @@
 """Shared fixtures. The database is the embedded one (or DATABASE_URL); nothing has to be started by
 hand."""
 
+import gc
 import json
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -56,6 +57,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         if folder in SLOW_FOLDERS or SLOW_FIXTURES & set(getattr(item, "fixturenames", ())):
             item.add_marker(pytest.mark.slow)
     sort_by_duration(items)
+
+
+def pytest_collection_finish() -> None:
+    """Thousands of collected tests and all modules live as long as the process: the garbage
+    collector need not look through them again and again."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(20_000, 20, 20)
 
 
 @pytest.fixture(scope="session")
