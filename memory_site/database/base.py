@@ -65,10 +65,14 @@ class DatabaseWrapper(base.DatabaseWrapper):
 
     def get_connection_params(self) -> dict[str, Any]:
         """Add the host of the embedded server, and the faster loader of times where the site's time
-        zone is UTC."""
+        zone is UTC. Raises `psycopg.OperationalError` if the embedded server does not start: for
+        whoever asks it is a server that is down, and may be up again in a moment."""
         params: dict[str, Any] = super().get_connection_params()
         if self.settings_dict.get("EMBEDDED"):
-            params["host"] = embedded_server().host()
+            try:
+                params["host"] = embedded_server().host()
+            except (RuntimeError, OSError) as problem:  # such as a full disk
+                raise psycopg.OperationalError(str(problem)) from problem
         if self.timezone == UTC:
             params["context"] = with_quick_times(params["context"])
         return params

@@ -3,6 +3,7 @@ them.
 """
 
 from datetime import UTC, datetime
+from errno import ENOSPC
 from typing import Any
 
 import psycopg
@@ -11,6 +12,7 @@ from django.db import DataError, connection
 from django.test.utils import CaptureQueriesContext
 from pgvector import HalfVector
 
+from memory_site.broker import conninfo
 from memory_site.database import base
 from memory_site.database.base import is_usable
 
@@ -110,3 +112,16 @@ def test_a_vector_can_be_written_into_the_log_of_statements() -> None:
         cursor.execute("SELECT %s::halfvec(2) <=> '[1,0]'", [HalfVector([1, 0])])
         assert cursor.fetchone() == (0.0,)
     assert "[1.0,0.0]" in watched[0]["sql"]
+
+
+def test_an_embedded_server_that_does_not_start_is_a_database_that_is_down(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    class FullDisk:
+        def host(self) -> str:
+            raise OSError(ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(base, "embedded_server", FullDisk)
+    monkeypatch.setitem(connection.settings_dict, "EMBEDDED", True)
+    with pytest.raises(psycopg.OperationalError, match="No space left"):
+        conninfo()
