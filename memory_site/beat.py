@@ -14,7 +14,7 @@ from celery.signals import beat_init
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "memory_site.settings")
 
 
-class Scheduler(PersistentScheduler):
+class Scheduler(PersistentScheduler):  # type: ignore[misc]
     """Celery's own, which would send nothing for as long as the clock was set back."""
 
     def tick(self, *args: Any, **options: Any) -> Any:
