@@ -108,11 +108,12 @@ def derived_data(neo: Neo4j) -> dict[str, Any]:
     mirrored = graph_in(neo)
     mirror.rebuild_mirror(neo)
     examinations = (data.examine_passages, data.examine_dispositions, data.examine_files)
+    words = list(wrong_word_counts())  # the doctor comes after the worker's sweep
     findings = [each.text for each in examine(examinations) if each.level != Level.OK]
     return {
         "mirror": differences,
         "mirror_after_rebuild": [] if mirrored == graph_in(neo) else ["differs from a rebuild"],
-        "words": list(wrong_word_counts()),
+        "words": words,
         "vectors": [name for model in passage_models() for name in wrong_vectors(model)],
         "doctor": [text for text in findings if OF_KILLED_UPLOADS not in text],
     }
