@@ -198,7 +198,7 @@ def lost_writes(load: Load, state: dict[str, Any]) -> list[str]:
         *odd_counts("facts", state["facts"], load.episodes, load.sent_episodes),
         *odd_counts("observations", state["observations"], load.memories, load.sent_memories),
         *(f"{text}: no memory rests on it" for text in state["bare_observations"]),
-        *(f"picture {pk} is not there" for pk in load.pictures if pk not in state["pictures"]),
+        *lost_pictures(load, state),
     ]
 
 
@@ -211,6 +211,15 @@ def lost_entries(load: Load, state: dict[str, Any]) -> list[str]:
         if stored and stored not in passage:
             problems.append(f"{slug}: its passage is of another text: {passage!r}")
     return problems
+
+
+def lost_pictures(load: Load, state: dict[str, Any]) -> list[str]:
+    stored = state["pictures"]
+    return [
+        f"picture {pk} is not there or another one"
+        for pk, digest in load.pictures.items()
+        if stored.get(pk) != digest
+    ]
 
 
 def odd_counts(
