@@ -51,9 +51,11 @@ CANDIDATES = 500
 """Records that are most alike by their trigrams, which the managers then compare in full."""
 ALL_COMPARED = 1_000
 """Records up to which all are compared; of more, those that the trigram indexes find."""
-LEAST_LIKENESS = 0.3
-"""Word similarity of trigrams from which one of many records is a candidate: records that have less
-of an error are another one."""
+LEAST_LIKENESS = (0.6, 0.45, 0.3)
+"""Word similarities of trigrams from which one of many records is a candidate, tried in this order:
+each next one reads many more records, of which most share the type of an error alone."""
+ENOUGH = 20
+"""Candidates with which no less similar ones are looked for."""
 SET_LIKENESS = "SELECT set_config('pg_trgm.word_similarity_threshold', %s, true)"
 RULE_FIELDS = tuple(one.name for one in fields(CodeRule) if one.name != "id")
 RULE_TEXTS = ("name", "category", "description", "before_pattern", "after_pattern")
@@ -149,14 +151,19 @@ class PostgresMemoryStore(MemoryStore):
             TrigramWordSimilarity(text, "text"),
             TrigramWordSimilarity(text, Coalesce("errors", Value(""))),
         )
-        is_alike = Q(text__trigram_word_similar=text) | Q(errors__trigram_word_similar=text)
-        with transaction.atomic(), connection.cursor() as cursor:
-            if len(rows.values_list("pk")[: ALL_COMPARED + 1]) > ALL_COMPARED:
-                cursor.execute(SET_LIKENESS, [str(LEAST_LIKENESS)])
-                rows = rows.filter(is_alike)
-            rows = rows.annotate(likeness=likeness)
-            rows = rows.order_by("-likeness", "-created_at", "-timestamp_ms")
+        rows = rows.annotate(likeness=likeness)
+        rows = rows.order_by("-likeness", "-created_at", "-timestamp_ms")
+        if len(rows.order_by().values_list("pk")[: ALL_COMPARED + 1]) <= ALL_COMPARED:
             return [record_of(item) for item in rows[:CANDIDATES]]
+        is_alike = Q(text__trigram_word_similar=text) | Q(errors__trigram_word_similar=text)
+        found: list[MemoryItem] = []
+        for least in LEAST_LIKENESS:
+            with transaction.atomic(), connection.cursor() as cursor:
+                cursor.execute(SET_LIKENESS, [str(least)])
+                found = list(rows.filter(is_alike)[:CANDIDATES])
+            if len(found) >= ENOUGH:
+                break
+        return [record_of(item) for item in found]
 
     def items_of_kind(self, kind: str, *, with_pending: bool) -> MemoryQuerySet:
         rows = self.known_items() if with_pending else self.active_items()
