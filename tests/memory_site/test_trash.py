@@ -18,11 +18,11 @@ from knowledge.schemas import LoreQuestion
 from knowledge.tools import lore_search
 from knowledge.trash import restore_lore, trash_lore, trashed_lore
 from memory_site import mcp_resources, toolbox
-from memory_site.api import api
 from npcs.models import NPC, Disposition
 from npcs.profiles import present_reveals
 from npcs.trash import restore_npcs, trash_npcs, trashed_npcs
 from retrieval.errors import Conflict, NotFound
+from tests.api_document import api_document
 from tests.conftest import ApiClient
 from worlds.audiences import GM, Audience
 from worlds.callers import Caller
@@ -229,7 +229,7 @@ def test_the_test_reads_whatever_the_interfaces_offer() -> None:
     assert set(TOOLS) == {tool.name for tool in toolbox.TOOLS if tool.reads_only}
     operations = {
         operation["get"]["operationId"]
-        for path, operation in api.get_openapi_schema()["paths"].items()
+        for path, operation in api_document()["paths"].items()
         if "get" in operation and "/world" in path and "/worlds" not in path
     }
     by_id = {"picture_get", "picture_file", "graph_fact", "key_get", "picture_use_list"}

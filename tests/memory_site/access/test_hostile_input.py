@@ -20,8 +20,8 @@ from django.test import Client
 from django.urls import URLPattern, get_resolver, reverse
 from django.urls.resolvers import RegexPattern
 
-from memory_site.api import api
 from memory_site.api_reference.examples import examples
+from tests.api_document import api_document
 from tests.conftest import ApiClient
 from tests.memory_site.access.hostile import TEXTS, changed_bodies, names_read
 from tests.memory_site.test_query_counts import MASTER, UNKNOWN, known_arguments, make_world
@@ -119,7 +119,7 @@ def test_no_page_answers_500_to_any_input(world: World) -> None:
 
 
 def operations() -> Iterator[tuple[str, str, dict[str, Any]]]:
-    for path, methods in api.get_openapi_schema()["paths"].items():
+    for path, methods in api_document()["paths"].items():
         for method, operation in methods.items():
             if operation["operationId"] not in ENDLESS:
                 yield method.upper(), path, operation

@@ -12,7 +12,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import URLPattern, get_resolver, reverse
 
-from memory_site.api import api
+from tests.api_document import api_document
 from tests.conftest import ApiClient
 from tests.memory_site.test_query_counts import UNKNOWN, known_arguments, make_world
 from worlds import keys
@@ -155,7 +155,7 @@ def test_no_page_lets_in_whom_it_is_not_for(db: None) -> None:
 
 
 def operations() -> Iterator[tuple[str, str]]:
-    for path, methods in api.get_openapi_schema()["paths"].items():
+    for path, methods in api_document()["paths"].items():
         for method in methods:
             yield method.upper(), path
 

@@ -11,10 +11,10 @@ from django.contrib.auth import get_user_model
 from django.test import Client
 
 from memory_site import mcp_prompts, mcp_resources
-from memory_site.api import api
 from memory_site.errors import problem_body
 from memory_site.openapi import operations
 from retrieval.errors import Problem
+from tests.api_document import api_document
 from tests.memory_site.api.secrets import Asker
 from tests.memory_site.api.test_secrecy_of_changes import commit_events, comparable
 from tests.memory_site.pages.test_players_see_no_secret import crawl
@@ -93,7 +93,7 @@ class PlayerQuestions:
 
     def endpoints(self) -> Iterator[tuple[str, Callable[[], Any]]]:
         """Each operation that reads, for names, ids and words of all kinds."""
-        found = operations(api.get_openapi_schema())
+        found = operations(api_document())
         for method, path, operation in found:
             is_own = any(OF_OWN_AGENT in tag for tag in operation["tags"])
             if method != "GET" or is_own or operation["operationId"] in ENDLESS:

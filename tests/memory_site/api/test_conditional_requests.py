@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 from django.db import transaction
 
-from memory_site.api import api
 from memory_site.api_reference.headers import NO_IF_MATCH
 from memory_site.openapi import operations
+from tests.api_document import api_document
 from tests.memory_site.api.day.run import Call, Day
 from tests.memory_site.api.test_whole_day import STEPS, addresses_in
 
@@ -57,14 +57,14 @@ def changes_a_row(method: str, address: str) -> bool:
 
 
 def test_reads_have_tags_and_stale_writes_are_refused() -> None:
-    document: dict[str, Any] = dict(api.get_openapi_schema())
+    document: dict[str, Any] = api_document()
     day = WalkingDay(addresses_in(document))
     day.carry_out(STEPS)
     assert day.wrong == {}
 
 
 def test_the_document_offers_if_match_where_it_is_heeded() -> None:
-    document: dict[str, Any] = dict(api.get_openapi_schema())
+    document: dict[str, Any] = api_document()
     reference = {"$ref": "#/components/parameters/If-Match"}
     offered = {
         operation["operationId"]

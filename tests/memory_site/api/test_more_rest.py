@@ -13,6 +13,7 @@ from knowledge.bulk_changes import BulkChangeRequest, apply_change
 from knowledge.models import Document, Lore
 from memory_site.api import api
 from memory_site.imports import runs, undo
+from tests.api_document import api_document
 from tests.art.image_samples import image_bytes
 from tests.conftest import ApiClient
 from worlds.models import ImportRun, World
@@ -266,7 +267,7 @@ def test_a_read_answers_with_the_fields_that_were_asked_for(designer: ApiClient)
 
 
 def test_what_offers_fields_declares_it() -> None:
-    for path, methods in api.get_openapi_schema()["paths"].items():
+    for path, methods in api_document()["paths"].items():
         if "get" in methods:
             offers = fields_of_operation(methods["get"]["operationId"])
             named = {each.get("$ref", "") for each in methods["get"]["parameters"]}

@@ -13,9 +13,9 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
-from memory_site.api import api
 from memory_site.openapi import operations
 from memory_site.toolbox import TOOLS
+from tests.api_document import api_document
 from tests.memory_site.api.day.memory_calls import NIGHT
 from tests.memory_site.api.day.play_calls import EVENING
 from tests.memory_site.api.day.run import Call, Day
@@ -153,7 +153,7 @@ def comparable(answer: Any) -> tuple[int, str, dict[str, str]]:
 
 @pytest.mark.parametrize("audience", ["party:gulls", "public"])
 def test_no_operation_tells_a_player_what_there_is(audience: str) -> None:
-    day = Attack(dict(api.get_openapi_schema()), audience)
+    day = Attack(api_document(), audience)
     day.carry_out([*MORNING, *EVENING, *NIGHT])
     assert not day.differences, "\n".join(map(str, day.differences[:200]))
     # Ada Crane and the pier are public, and so is that she lives there.

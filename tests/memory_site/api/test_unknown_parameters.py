@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from memory_site.api import api
 from memory_site.openapi import operations
+from tests.api_document import api_document
 from worlds import keys
 from worlds.models import World
 
@@ -28,9 +28,7 @@ def address_of(path: str, operation: dict[str, Any]) -> str:
 
 OPERATIONS = [
     (method, address_of(path, operation), operation["operationId"])
-    for method, path, operation in operations(
-        json.loads(json.dumps(api.get_openapi_schema(), default=str))
-    )
+    for method, path, operation in operations(json.loads(json.dumps(api_document(), default=str)))
 ]
 
 

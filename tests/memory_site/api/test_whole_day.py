@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from memory_site.api import api
 from memory_site.api_reference import examples
 from memory_site.api_reference.examples import FILE
 from memory_site.openapi import operations
+from tests.api_document import api_document
 from tests.memory_site.api.day.example_texts import examples_of
 from tests.memory_site.api.day.memory_calls import NIGHT
 from tests.memory_site.api.day.play_calls import EVENING
@@ -22,7 +22,7 @@ STEPS = [*MORNING, *EVENING, *NIGHT]
 
 @pytest.fixture(scope="module")
 def document() -> dict[str, Any]:
-    return dict(api.get_openapi_schema())
+    return api_document()
 
 
 def addresses_in(document: dict[str, Any]) -> dict[str, tuple[str, str]]:
