@@ -91,6 +91,13 @@ def decrypt(source: Path, identity: Path | None, folder: Path) -> Path:
         pyrage.decrypt_file(str(source), str(target), [read_identity(identity)])
     except pyrage.DecryptError as error:
         raise BackupError(f"The key in {identity} does not open the backup: {error}") from error
+    except OSError as error:
+        if error.errno is not None:  # of the file system: no such file, no room
+            raise
+        raise BackupError(
+            f"{source} is damaged or not whole ({error}): nothing was changed. Copy it again, or "
+            "restore another backup."
+        ) from error
     return target
 
 

@@ -48,7 +48,7 @@ def findings_of(state: PassageState) -> Iterator[Diagnosis]:
     if state.staged and state.model_in_use == state.own_model:
         text = f"{name}: {state.staged} vectors of a switch that was not finished"
         yield warning(area, text, "Run manage.py switch_model with the settings of that model.")
-    if state.has_outdated_words:
+    if state.has_outdated_words and state.total:
         text = f"{name}: words were computed by an earlier version"
         remedy = "The worker renews them; at once: manage.py reindex --words-only."
         yield warning(area, text, remedy)

@@ -16,6 +16,8 @@ from memory_site.migration_state import migration_state
 from memory_site.version import VERSION
 
 LEAST_FREE_SHARE, LEAST_FREE_BYTES = 0.05, 2 * 10**9
+HTTPS_CHECKS = {"security.W004", "security.W008", "security.W012", "security.W016"}
+"""What Django says of a site without HTTPS: one setting answers all of them."""
 VERSIONS = """
 SELECT current_setting('server_version'),
   (SELECT extversion FROM pg_extension WHERE extname = 'vector'),
@@ -37,10 +39,26 @@ def examine_versions() -> Iterator[Diagnosis]:
     yield ok("versions", f"{text}, PostgreSQL {server}, pgvector {vector}, database {size}")
 
 
+def examine_missing_database() -> Iterator[Diagnosis]:
+    text = "it does not answer: processes and data were not examined"
+    remedy = (
+        "Start the server that DATABASE_URL names; of the embedded one the end of "
+        "var/postgres/server.log says why it stopped. Then run doctor again."
+    )
+    yield error("database", text, remedy)
+
+
 def examine_configuration() -> Iterator[Diagnosis]:
     """Everything that `check --deploy --database default` says."""
     messages = run_checks(include_deployment_checks=True, databases=["default"])
+    without_https = [message for message in messages if message.id in HTTPS_CHECKS]
+    if without_https:
+        names = ", ".join(sorted(str(message.id) for message in without_https))
+        text = f"pages and cookies travel without encryption ({names})"
+        yield warning("configuration", text, "Set HTTPS=true once a proxy with TLS is in front.")
     for message in messages:
+        if message in without_https:
+            continue
         make = error if message.level >= ERROR else warning
         yield make("configuration", f"{message.id}: {message.msg}", str(message.hint or ""))
     if not messages:

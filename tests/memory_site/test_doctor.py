@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from django.core.management import call_command
-from django.db import connection
+from django.db import OperationalError, connection
 
 from knowledge.entry_store import save_entry
 from knowledge.models import Lore, LorePassage
@@ -66,6 +66,27 @@ def test_word_counts_and_indexes_that_do_not_fit_are_found(world: World) -> None
         call_command("migrate", verbosity=0)
     assert "--words-only" in remedy(findings, "lore: word counts of")
     assert "migrate" in remedy(findings, "knowledge_lorepassage_words")
+
+
+def test_a_new_installation_without_https_is_told_one_setting_and_nothing_of_empty_tables(
+    settings: Any,
+) -> None:
+    settings.SECURE_SSL_REDIRECT = settings.SESSION_COOKIE_SECURE = False
+    settings.CSRF_COOKIE_SECURE, settings.SECURE_HSTS_SECONDS = False, 0
+    findings = examine()[1]
+    assert "HTTPS=true" in remedy(findings, "security.W004, security.W008")
+    assert not [each for each in findings if "words were computed" in each["text"]]
+
+
+def test_without_a_database_nothing_else_is_called_broken(monkeypatch: Any) -> None:
+    def fail() -> None:
+        raise OperationalError("connection refused")
+
+    monkeypatch.setattr(connection, "ensure_connection", fail)
+    code, findings = examine()
+    assert code == 2
+    assert {each["area"] for each in findings} == {"database", "configuration", "disk"}
+    assert "run doctor again" in remedy(findings, "does not answer: processes")
 
 
 def test_a_disposition_past_its_ledger_is_found(mira: NPC, lanternbearers: Party) -> None:

@@ -8,7 +8,7 @@ from dataclasses import asdict
 from typing import Any
 
 from django.core.management.base import BaseCommand
-from django.db import DatabaseError
+from django.db import DatabaseError, connection
 
 from memory_site.doctor import data, installation
 from memory_site.doctor.diagnoses import Diagnosis, Level, error
@@ -27,6 +27,12 @@ WITH_DATA = (
     data.examine_graph_mirror,
     data.examine_files,
 )
+WITHOUT_DATABASE = (
+    installation.examine_missing_database,
+    installation.examine_configuration,
+    installation.examine_disk,
+)
+"""Where the database does not answer, everything else would seem to be broken as well."""
 EXIT_CODES = {Level.OK: 0, Level.WARNING: 1, Level.ERROR: 2}
 
 
@@ -44,7 +50,8 @@ class Command(BaseCommand):
         )
 
     def handle(self, *_args: Any, **options: Any) -> None:
-        findings = list(examine(FIRST if options["quick"] else FIRST + WITH_DATA))
+        examinations = FIRST if options["quick"] else FIRST + WITH_DATA
+        findings = list(examine(examinations if does_database_answer() else WITHOUT_DATABASE))
         if options["json"]:
             text = json.dumps([asdict(each) for each in findings], ensure_ascii=False, indent=1)
             self.stdout.write(text)
@@ -61,6 +68,14 @@ class Command(BaseCommand):
             self.stdout.write(style(f"{each.level:8}") + f"{each.area}: {each.text}")
             if each.remedy:
                 self.stdout.write(f"{'':8}→ {each.remedy}")
+
+
+def does_database_answer() -> bool:
+    try:
+        connection.ensure_connection()
+    except DatabaseError:
+        return False
+    return True
 
 
 def examine(examinations: Iterable[Callable[[], Iterator[Diagnosis]]]) -> Iterator[Diagnosis]:

@@ -139,3 +139,19 @@ def test_the_wrong_key_opens_nothing(world: World, tmp_path: Path) -> None:
     with pytest.raises(BackupError, match="no public key"):
         write_backup(tmp_path / "other", recipient="age1nonsense")
     assert not list(tmp_path.glob(".backup-*"))
+
+
+def test_an_encrypted_backup_that_was_cut_or_changed_is_named_as_damaged(
+    world: World, tmp_path: Path
+) -> None:
+    key, whole = pyrage.x25519.Identity.generate(), tmp_path / "all.backup"
+    write_backup(whole, recipient=str(key.to_public()))
+    (tmp_path / "key").write_text(f"{key}\n")
+    content = bytearray(whole.read_bytes())
+    (tmp_path / "cut").write_bytes(content[: len(content) // 2])
+    content[len(content) // 2] ^= 1
+    (tmp_path / "changed").write_bytes(content)
+    for name in ("cut", "changed"):
+        with pytest.raises(CommandError, match=f"{name} is damaged or not whole"):
+            call_command("restore", tmp_path / name, identity=tmp_path / "key")
+    assert World.objects.filter(pk=world.pk).exists()
