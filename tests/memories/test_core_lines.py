@@ -130,6 +130,8 @@ def test_the_page_shows_the_evidence_and_takes_the_confirmation(
     address = f"/admin/memories/namespace/{with_core.pk}/core/"
     page = admin_client.get(address).content.decode()
     assert "1 memory that it comes from was deleted or is no longer in use." in page
+    # That of the line which somebody wrote.
+    assert page.count("No memory says this.") == 1
     line: Any = lines(with_core)[ANSWERS].id
     admin_client.post(address, {"act": f"holds:{line}"})
     assert lines(with_core)[ANSWERS].retracted == 0

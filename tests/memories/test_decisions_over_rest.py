@@ -89,7 +89,9 @@ def test_the_inbox_shows_rules_and_takes_decisions(
 ) -> None:
     (rule,) = agent("POST", "/memory/code-rules/detect", PATCH)
     address = f"/admin/memories/namespace/{reviewed.pk}/inbox/"
-    assert "They are applied when you approve them." in admin_client.get(address).content.decode()
+    page = admin_client.get(address).content.decode()
+    assert "They are applied when you approve them." in page
+    assert "Nothing is waiting for approval." not in page
     admin_client.post(address, {"act": f"approve_rule:{rule['id']}"})
     assert StoredCodeRule.objects.get().state == "active"
 
