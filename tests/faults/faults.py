@@ -166,6 +166,19 @@ FAULTS: tuple[Callable[[Site], None], ...] = (
     set_clock_back,
 )
 
+QUICK = (
+    kill_worker,
+    kill_postmaster,
+    pause_web,
+    pause_database,
+    kill_graph,
+    pause_broker,
+    break_embedder,
+    hang_language_model,
+    set_clock_back,
+)
+"""One for each part, with few processes to start again: for CI."""
+
 
 def is_possible(fault: Callable[[Site], None], site: Site) -> bool:
     """Whether this machine lets a test do it: mount a disk, or compile a clock."""
