@@ -39,6 +39,8 @@ class SavedRows:
 
 def full_tables() -> list[str]:
     names = connection.introspection.django_table_names(only_existing=True, include_views=False)
+    if not names:  # no test of this run uses the database
+        return []
     looks = (f"SELECT '{name}' WHERE EXISTS (SELECT FROM \"{name}\")" for name in names)
     with connection.cursor() as cursor:
         cursor.execute(" UNION ALL ".join(looks))
