@@ -1,7 +1,7 @@
 """Many tables play at once: throughput, times, errors and memory of one web process.
 
 `python -m bench.tables --tables 200 --seconds 120` starts a site on a database of its own (web,
-worker, scheduler, the embedder of the settings), and lets each table send a call, wait for the
+worker, scheduler, the hashing embedder), and lets each table send a call, wait for the
 answer and think for a while, again and again. `--think 0` finds out what happens beyond saturation:
 answers 429 and 503 must name `Retry-After`, and no other call may fail.
 """
