@@ -73,6 +73,7 @@ NO_IF_MATCH = {
     **dict.fromkeys(("lore_restore", "npc_restore", "picture_restore"), RESTORES),
     **dict.fromkeys(("webhook_test", "webhook_redeliver"), SENDS),
     **dict.fromkeys(("core_decide", "disposition_rule", "opinion_rule"), DECIDES),
+    **dict.fromkeys(("merge_decide", "code_rule_decide", "core_line_confirm"), DECIDES),
     "npc_merge_undo": DECIDES,
     "npc_tell": ADDS,
     "npc_hearsay_delete": "What was told is only taken back, and once.",

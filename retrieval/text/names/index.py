@@ -300,7 +300,7 @@ def prefix_keys_of(*names: str) -> frozenset[str]:
     return frozenset(key for name in names for key in prefix_keys(name))
 
 
-class Spelling(NamedTuple):
+class NameSpelling(NamedTuple):
     """A way to write one name: its words and the inflected forms of each, the words in their normal
     form, and these joined."""
 
@@ -312,7 +312,7 @@ class Spelling(NamedTuple):
 
 
 @lru_cache(20_000)
-def spellings_of(name: str) -> tuple[Spelling, ...]:
+def spellings_of(name: str) -> tuple[NameSpelling, ...]:
     """Return the ways to write `name`: whole, its parts, the parts in quotation marks. Kept,
     because the names of a world go into one index after another."""
     words = tuple(name_words(name))
@@ -323,10 +323,10 @@ def spellings_of(name: str) -> tuple[Spelling, ...]:
     return (*own, *quoted)
 
 
-def spelling(kind: Literal["whole", "part", "quoted"], words: tuple[Word, ...]) -> Spelling:
+def spelling(kind: Literal["whole", "part", "quoted"], words: tuple[Word, ...]) -> NameSpelling:
     norms = tuple(word.norm for word in words)
     forms = tuple(name_forms(word.norm, word.raw) for word in words)
-    return Spelling(kind, words, forms, norms, "".join(norms))
+    return NameSpelling(kind, words, forms, norms, "".join(norms))
 
 
 def is_capitalized(word: Word) -> bool:

@@ -12905,7 +12905,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description Conflict. `conflict`: Conflict; `idempotency_in_flight`: The same write is under way; `not_in_force`: The change does not count as it is; `notes_changed`: Somebody else has saved the notes meanwhile; `referenced`: Something refers to it; `scene_ended`: The scene has ended; `scene_open`: A scene is open already; `stale_version`: Changed by someone else meanwhile; `thread_closed`: The thread takes no more steps; `version_reused`: The version is taken by another text. */
+        /** @description Conflict. `conflict`: Conflict; `idempotency_answer_lost`: The write was done, its answer was lost; `idempotency_in_flight`: The same write is under way; `not_in_force`: The change does not count as it is; `notes_changed`: Somebody else has saved the notes meanwhile; `referenced`: Something refers to it; `scene_ended`: The scene has ended; `scene_open`: A scene is open already; `stale_version`: Changed by someone else meanwhile; `thread_closed`: The thread takes no more steps; `version_reused`: The version is taken by another text. */
         ConflictTools: {
             headers: {
                 "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -13006,7 +13006,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description Conflict. `conflict`: Conflict; `idempotency_in_flight`: The same write is under way; `referenced`: Something refers to it; `stale_version`: Changed by someone else meanwhile. */
+        /** @description Conflict. `conflict`: Conflict; `idempotency_answer_lost`: The write was done, its answer was lost; `idempotency_in_flight`: The same write is under way; `referenced`: Something refers to it; `stale_version`: Changed by someone else meanwhile. */
         ConflictInstallation: {
             headers: {
                 "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -13131,7 +13131,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description Conflict. `conflict`: Conflict; `idempotency_in_flight`: The same write is under way; `not_in_force`: The change does not count as it is; `referenced`: Something refers to it; `stale_version`: Changed by someone else meanwhile. */
+        /** @description Conflict. `conflict`: Conflict; `idempotency_answer_lost`: The write was done, its answer was lost; `idempotency_in_flight`: The same write is under way; `not_in_force`: The change does not count as it is; `referenced`: Something refers to it; `stale_version`: Changed by someone else meanwhile. */
         ConflictWorld: {
             headers: {
                 "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -13472,7 +13472,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description Conflict. `conflict`: Conflict; `idempotency_in_flight`: The same write is under way; `referenced`: Something refers to it; `stale_version`: Changed by someone else meanwhile. */
+        /** @description Conflict. `conflict`: Conflict; `idempotency_answer_lost`: The write was done, its answer was lost; `idempotency_in_flight`: The same write is under way; `referenced`: Something refers to it; `stale_version`: Changed by someone else meanwhile. */
         ConflictMemory: {
             headers: {
                 "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -37498,11 +37498,6 @@ export interface operations {
                  * @example turn-412-write-1
                  */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
-                /**
-                 * @description The `ETag` last read: 412 when the row has changed since.
-                 * @example "3"
-                 */
-                "If-Match"?: components["parameters"]["If-Match"];
             };
             path: {
                 /** @description Id of the merge. */
@@ -37679,11 +37674,6 @@ export interface operations {
                  * @example turn-412-write-1
                  */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
-                /**
-                 * @description The `ETag` last read: 412 when the row has changed since.
-                 * @example "3"
-                 */
-                "If-Match"?: components["parameters"]["If-Match"];
             };
             path: {
                 /** @description Id of the code rule. */
@@ -37856,11 +37846,6 @@ export interface operations {
                  * @example turn-412-write-1
                  */
                 "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
-                /**
-                 * @description The `ETag` last read: 412 when the row has changed since.
-                 * @example "3"
-                 */
-                "If-Match"?: components["parameters"]["If-Match"];
             };
             path: {
                 /** @description Id of the line of the core memory. */
