@@ -73,11 +73,11 @@ NO_IF_MATCH = {
     **dict.fromkeys(("lore_restore", "npc_restore", "picture_restore"), RESTORES),
     **dict.fromkeys(("webhook_test", "webhook_redeliver"), SENDS),
     **dict.fromkeys(("core_decide", "disposition_rule", "opinion_rule"), DECIDES),
-    **dict.fromkeys(("merge_decide", "code_rule_decide", "core_line_confirm"), DECIDES),
+    **dict.fromkeys(("merge_decide", "code_rule_decide"), DECIDES),
     "npc_merge_undo": DECIDES,
     "npc_tell": ADDS,
     "npc_hearsay_delete": "What was told is only taken back, and once.",
-    "thread_consolidate": "Doing it again changes nothing.",
+    **dict.fromkeys(("thread_consolidate", "core_line_confirm"), "Doing it again changes nothing."),
     "thread_propose": "It writes nothing.",
 }
 """Writes at the address of a row that no `If-Match` guards, and why."""
