@@ -54,7 +54,7 @@ def fill(store: Any, errors: list[tuple[str, str]]) -> None:
     payload = MemoryItem.objects.get(pk=first.id).payload
     new = {"id": "new.id", "text": "new.text", "payload": "new.payload::jsonb"}
     names = [
-        field.column
+        str(field.column)
         for field in MemoryItem._meta.concrete_fields
         if not getattr(field, "generated", False) and field.column != "rev"
     ]
