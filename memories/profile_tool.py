@@ -74,4 +74,5 @@ def recall_about(npc: NPC, topic: str, caller: Caller) -> tuple[list[RecalledMem
         )
         for each in present_remembered(found)
     ]
-    return memories, list(result.degraded)
+    # Whether memories that the caller must not know have their vectors yet would show otherwise.
+    return memories, list(result.degraded) if memories else []

@@ -27,7 +27,7 @@ from worlds.audiences import Audience, Visibility
 from worlds.models import Party
 from worlds.pages import Viewer
 
-NPCS_PER_PAGE = 60
+NPCS_PER_PAGE = 40
 MOST_COLUMNS = 3
 """The list shows the dispositions towards so many parties, unless one is chosen."""
 LONGEST = 200

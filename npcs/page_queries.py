@@ -105,7 +105,11 @@ class ShownChange:
     ruling_by: str
 
 
-def disposition_history(npc: NPC, party: Party) -> DispositionHistory:
+def disposition_history(
+    npc: NPC, party: Party, by_party: Mapping[str, DispositionOut]
+) -> DispositionHistory:
+    """Return how the disposition of `npc` toward `party` developed. `by_party` are those of the NPC
+    that are stored, by the slug of the party, as its profile has them."""
     ledger: Any = DispositionChange.objects.of(npc, party).changes().with_ruling()
     ledger = ledger.filter(is_current=True).select_related("party").annotate_episode()
     entries = list(ledger.annotate_ruling_reason().in_order()[:MOST_CHANGES])
@@ -120,11 +124,8 @@ def disposition_history(npc: NPC, party: Party) -> DispositionHistory:
     for change in changes:
         score = score_after.get(change.change, score)  # a change that does not count moves nothing
         scores.append(score)
-    row = with_source(Disposition.objects.filter(npc=npc, party=party)).first()
     return DispositionHistory(
-        now=present_disposition(row, today=days_reached([party])[party.pk])
-        if row
-        else initial_disposition(npc, party),
+        now=by_party.get(party.slug) or initial_disposition(npc, party),
         curve=curve(
             [
                 (change.change, score, change.state == "counts")
@@ -144,7 +145,7 @@ def secrets_of(npc: NPC, party: Party | None) -> list[tuple[Any, bool]]:
     visible_ids = set()
     if party:
         visible = npc.secrets.visible_to(audience_of_party(party))
-        visible_ids = set(visible.values_list("pk", flat=True))
+        visible_ids = set(visible.values_list("pk", flat=True)) if npc.secrets.all() else set()
     return [(secret, secret.pk in visible_ids) for secret in npc.secrets.all()]
 
 

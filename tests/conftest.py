@@ -123,6 +123,9 @@ def _close_the_broker(django_db_setup: None) -> Iterator[None]:
     """The broker is in the test database, whose name is known only now; its pool must not outlive
     that database."""
     celery_app.conf.update(celery_defaults())
+    # What was sent before, after the migrations, made pools of connections to another database.
+    vars(celery_app).pop("amqp", None)
+    celery_app._pool = None
     yield
     celery_app.pool.force_close_all()
 

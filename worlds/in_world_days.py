@@ -22,12 +22,18 @@ class DayNames(dict[float, str]):
         self.calendar = calendar
 
 
-def names_of_days(world: World, audience: Audience, days: Iterable[float | None]) -> DayNames:
-    """Return how `days` are called: by the calendar, or by the labels of anything that `audience`
-    may know of; where several call a day differently, by the shortest (the day without its
-    hour)."""
+def names_of_days(
+    world: World,
+    audience: Audience,
+    days: Iterable[float | None],
+    *,
+    calendar: Calendar | None = None,
+) -> DayNames:
+    """Return how `days` are called: by the calendar, which is read unless it is given, or by the
+    labels of anything that `audience` may know of; where several call a day differently, by the
+    shortest (the day without its hour)."""
     numbers = {day for day in days if day is not None}
-    calendar = calendar_of(world) if numbers else None
+    calendar = calendar or (calendar_of(world) if numbers else None)
     if calendar or not numbers:
         return DayNames({}, calendar)
     names: dict[float, str] = {}

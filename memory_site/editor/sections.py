@@ -67,9 +67,7 @@ class People:
     inhabitants: list[NPC]
 
 
-def people_of(viewer: Viewer, entry: Lore | None) -> People:
-    if entry is None:
-        return People([], [])
+def people_of(viewer: Viewer, entry: Lore) -> People:
     npcs = NPC.objects.in_world(viewer.world).visible_to(viewer.audience).order_by("name")
     members = npcs.filter(faction_lore=entry)
     if not viewer.is_gm:

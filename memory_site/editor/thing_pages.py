@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from django.db.models import prefetch_related_objects
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import get_object_or_404
 from django.urls import reverse
@@ -42,6 +43,7 @@ def entry_page(request: HttpRequest, viewer: Viewer, slug: str) -> HttpResponse:
     if thing.npc:
         return HttpResponseRedirect(thing.address())
     context = context_of(request, viewer, thing)
+    context["people"] = sections.people_of(viewer, entry)
     if viewer.is_gm and thing.node and thing.node.kind == NodeKind.FACTION:
         standings = standings_of(viewer.world, faction=thing.node)
         context |= {"faction": thing.node, "standings": standings}
@@ -52,6 +54,8 @@ def entry_page(request: HttpRequest, viewer: Viewer, slug: str) -> HttpResponse:
 def person_page(request: HttpRequest, viewer: Viewer, slug: str) -> HttpResponse:
     since = since_for(request, viewer) if viewer.is_gm else ""
     npc = find_npc(viewer, slug)
+    if viewer.is_gm:
+        prefetch_related_objects([npc], "secrets")
     party = viewer.party(request.GET.get("party"))
     party = party or page_queries.party_to_show(npc, viewer.parties)
     context = context_of(request, viewer, thing_of_npc(viewer, npc)) | {"npc": npc, "party": party}
@@ -100,8 +104,7 @@ def context_of(request: HttpRequest, viewer: Viewer, thing: Thing) -> dict[str, 
         "believed_at": believed_at,
         "since": "",
         "typed_at": request.GET.get("at", "") if at is None else viewer.typed_day(at),
-        "dates": names_of_days(viewer.world, viewer.audience, days),
-        "people": sections.people_of(viewer, thing.entry),
+        "dates": names_of_days(viewer.world, viewer.audience, days, calendar=viewer.calendar),
         "episodes": sections.episodes_of(viewer, thing),
     }
     if viewer.is_gm:
@@ -140,7 +143,7 @@ def context_for_play(viewer: Viewer, npc: NPC, party: Party | None) -> dict[str,
     return {
         "profile": profile,
         "standings": page_queries.dispositions_to_show(npc, opinions, viewer.parties),
-        "story": page_queries.disposition_history(npc, party) if party else None,
+        "story": page_queries.disposition_history(npc, party, opinions) if party else None,
         "secrets": page_queries.secrets_of(npc, party),
         "pictures": page_queries.pictures_of(npc, viewer.audience),
         "axes": Axis.choices,

@@ -4,7 +4,6 @@ one place."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from functools import partial
 from typing import Any
 from uuid import UUID
 
@@ -46,7 +45,15 @@ def read_after_commit(texts: Sequence[Lore | Episode]) -> None:
             (text.world_id, int(text.updated_at.timestamp()) // SAVE_WINDOW) for text in texts
         }
         for world, window in windows:
-            transaction.on_commit(partial(read_window, world, window), robust=True)
+            queue_after_commit(world, window)
+
+
+def queue_after_commit(world: UUID, window: int) -> None:
+    # A function with a name: Django writes it into the log when the broker is away.
+    def queue_window() -> None:
+        read_window(world, window)
+
+    transaction.on_commit(queue_window, robust=True)
 
 
 def read_window(world: UUID, window: int) -> None:

@@ -1,6 +1,5 @@
 """Record an episode from its form, through the code that an engine's episodes go through."""
 
-from functools import partial
 from typing import Any
 
 from django.conf import settings
@@ -194,7 +193,7 @@ def record_episode(
     embed_soon("episode")
     if settings.LLM_MODEL and summary.session_id:
         session = Session.objects.get(world=world, external_id=summary.session_id)
-        transaction.on_commit(partial(recap_session.delay, str(session.pk)), robust=True)
+        transaction.on_commit(lambda: recap_session.delay(str(session.pk)), robust=True)
     return outcome
 
 

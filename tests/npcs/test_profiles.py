@@ -13,9 +13,11 @@ from knowledge.graph.upsert import upsert_facts
 from knowledge.models import Lore
 from npcs import page_queries
 from npcs.admin import DispositionAdmin
+from npcs.gm_profile import read_gm_profile
 from npcs.models import NPC, DispositionChange, Secret
 from tests.conftest import ApiClient
 from worlds.audiences import Audience
+from worlds.callers import Caller
 from worlds.models import Party, World
 
 pytestmark = pytest.mark.django_db
@@ -176,7 +178,11 @@ def test_every_page_shows_the_disposition_of_the_day_that_the_party_has_reached(
     audience, party = Audience("gm"), Party.objects.get(slug="lanternbearers")
     [(_npc, [in_list])] = page_queries.disposition_table([mira], [party], audience)
     opinions = dict(page_queries.opinions_of_party(party, audience))
-    assert in_list == opinions[mira] == page_queries.disposition_history(mira, party).now
+    whole = read_gm_profile(Caller.gm(mira.world), "mira-voss", None)
+    assert whole
+    assert whole.dynamic
+    stored = whole.dynamic.disposition
+    assert in_list == opinions[mira] == page_queries.disposition_history(mira, party, stored).now
     assert (in_list.score, in_list.label, in_list.axes) == (5.0, "neutral", {"affection": 15.0})
     [row] = [
         row
