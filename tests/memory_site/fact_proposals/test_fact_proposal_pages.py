@@ -164,3 +164,16 @@ def test_saves_are_not_read_where_a_setting_says_so(
     saltmen.body = f"{TEXT}\nAnother page."
     save_entry(saltmen)
     assert queued == []
+
+
+@pytest.mark.django_db(transaction=True)
+def test_an_entry_is_saved_when_the_broker_is_away(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_args: Any, **_more: Any) -> None:
+        raise ConnectionError("the broker is away")
+
+    monkeypatch.setattr(read_saved_texts, "apply_async", refuse)
+    cache.clear()
+    save_entry(Lore(world=world, slug="pier", title="Pier", body="Boats."))
+    assert Lore.objects.filter(slug="pier").exists()
