@@ -11,7 +11,7 @@ from memories.search.relevant import ANSWERS
 from memories.witnesses.queries import present_remembered
 from npcs import tools as npc_tools
 from npcs.models import NPC
-from npcs.schemas import NPCProfile, RecalledMemory
+from npcs.profile_schemas import NPCProfile, RecalledMemory
 from worlds.callers import Caller
 
 MOST_MEMORIES = 3

@@ -63,6 +63,7 @@ def inbox_page(request: HttpRequest, viewer: Viewer) -> HttpResponse:
     pending = DispositionChange.objects.in_world(viewer.world).pending().annotate_episode()
     pending = pending.select_related("npc", "party").order_by("-id")
     # Each of them has a form with all its options; a large import may leave thousands.
+    changes = list(pending[: MOST_CHANGES + 1])
     clashes: Any = Paginator(open_contradictions(viewer.world), CONTRADICTIONS_PER_PAGE)
     clashes = clashes.get_page(request.GET.get("page"))
     facts = flagged_facts(viewer.world)
@@ -72,8 +73,8 @@ def inbox_page(request: HttpRequest, viewer: Viewer) -> HttpResponse:
         viewer,
         "gm/inbox.html",
         since=since,
-        changes=[(entry, present_influence(entry)) for entry in pending[:MOST_CHANGES]],
-        most_changes=MOST_CHANGES,
+        changes=[(entry, present_influence(entry)) for entry in changes[:MOST_CHANGES]],
+        has_more_changes=len(changes) > MOST_CHANGES,
         proposals=LoreProposal.objects.filter(world=viewer.world, state="open"),
         contradictions=[case_of(row, dates) for row in clashes],
         page_obj=clashes,

@@ -15,13 +15,13 @@ from npcs.gm_profile import read_gm_profile
 from npcs.links import claims_of_npc
 from npcs.lookup import find_npc
 from npcs.models import NPC, DispositionChange
+from npcs.profile_schemas import NPCProfile
 from npcs.profiles import influences_on, present_influence
 from npcs.schemas import (
     CorrectionIn,
     Influence,
     InfluenceList,
     NPCPage,
-    NPCProfile,
     NPCRow,
     NPCsIn,
     NPCUpsertOut,

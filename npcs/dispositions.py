@@ -10,7 +10,7 @@ transaction (docs/dispositions.md).
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, Protocol
+from typing import Any
 from uuid import UUID
 
 from django.conf import settings
@@ -23,7 +23,7 @@ from episodes.models import Episode
 from npcs.consequences import write_consequences
 from npcs.large_changes import hold_large_changes, is_large
 from npcs.models import NPC, Axis, Disposition, DispositionChange, DispositionRules
-from npcs.score import HIGHEST, LOWEST, FoldedScore, ScoreChange, decay, fold
+from npcs.score import HIGHEST, LOWEST, FoldedScore, HasBase, ScoreChange, decay, fold
 from retrieval.errors import Conflict, Invalid
 from worlds.models import Party
 
@@ -141,17 +141,6 @@ def set_score(
         made_by=made_by,
         hold_if_large=hold_if_large,
     )
-
-
-class HasBase(Protocol):
-    """What of an NPC its score depends on: what it thinks of strangers, from -100 to 100, and the
-    half-life of its dispositions in in-world days; without one the site's counts."""
-
-    @property
-    def base(self) -> float: ...
-
-    @property
-    def half_life(self) -> float | None: ...
 
 
 def score_on(today: float | None, npc: HasBase, stored: tuple[float, float | None] | None) -> float:

@@ -12,11 +12,7 @@ from django.conf import settings
 
 from episodes.sql import fetch_rows
 from npcs.models import OpinionChange
-from npcs.profiles import MOST_INFLUENCES, MOST_KNOWN, build_disposition, titles_of
-from npcs.schemas import (
-    DispositionOut,
-    Influence,
-    KnownSubject,
+from npcs.profile_schemas import (
     NPCDynamic,
     NPCPrivate,
     NPCProfile,
@@ -24,6 +20,8 @@ from npcs.schemas import (
     OpinionInProfile,
     StandingInProfile,
 )
+from npcs.profiles import MOST_INFLUENCES, MOST_KNOWN, build_disposition, titles_of
+from npcs.schemas import DispositionOut, Influence, KnownSubject
 from npcs.score import ScoreChange, fold, label_of
 from worlds.callers import Caller
 

@@ -17,16 +17,8 @@ from knowledge.graph.protocol import View
 from knowledge.models import Lore, LorePassage, Rule
 from npcs.dispositions import half_life_of, state_of
 from npcs.models import NPC, Disposition, DispositionChange, Secret
-from npcs.schemas import (
-    Apparent,
-    Direction,
-    DispositionOut,
-    Influence,
-    KnownSubject,
-    NPCProfile,
-    NPCStatic,
-    RelatedEntity,
-)
+from npcs.profile_schemas import NPCProfile, NPCStatic, RelatedEntity
+from npcs.schemas import Apparent, Direction, DispositionOut, Influence, KnownSubject
 from npcs.score import ScoreChange, decay, decay_axes, feelings_of, fold, label_of
 from worlds.audiences import GM, NAMES_NO_CHARACTER, Audience, Guarded
 from worlds.models import Campaign, Party, World

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from itertools import pairwise
 from math import exp
+from typing import Protocol
 
 LOWEST, HIGHEST = -100.0, 100.0
 WEIGHTS = {"affection": 1.0, "trust": 1.0, "respect": 1.0, "fear": 0.0}
@@ -46,6 +47,17 @@ BANDS = (
 )
 """Upper bounds of the labels, ascending; above the last one is devoted. A bound itself belongs to
 the label that is nearer to zero."""
+
+
+class HasBase(Protocol):
+    """What of an NPC its score depends on: what it thinks of strangers, from -100 to 100, and the
+    half-life of its dispositions in in-world days; without one the site's counts."""
+
+    @property
+    def base(self) -> float: ...
+
+    @property
+    def half_life(self) -> float | None: ...
 
 
 @dataclass(frozen=True, slots=True)

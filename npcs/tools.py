@@ -6,8 +6,8 @@ from pydantic import Field
 
 from npcs.gm_profile import read_gm_profile
 from npcs.lookup import find_npc
+from npcs.profile_schemas import NPCProfile
 from npcs.profiles import add_relations, read_players_profile
-from npcs.schemas import NPCProfile
 from worlds.callers import Caller
 from worlds.lookup import find_party
 from worlds.tool_args import ToolRequest

@@ -31,6 +31,7 @@ WITHOUT_ANSWER = 0
 _under_way: ContextVar[IdempotentWrite | None] = ContextVar("idempotent_write", default=None)
 LOCK_IN_TRANSACTION = "SELECT pg_try_advisory_xact_lock(%s)"
 LOCK_IN_SESSION = "SELECT pg_try_advisory_lock(%s)"
+UNDER_WAY = "A request with this Idempotency-Key is under way: wait for it, then send it again."
 
 
 class WriteInFlight(Conflict):
@@ -124,9 +125,7 @@ def lock_number(key: ApiKey, token: str) -> int:
 
 def require_lock(row: tuple[bool] | None) -> None:
     if not row or not row[0]:
-        raise WriteInFlight(
-            "A request with this Idempotency-Key is under way: wait for it, then send it again."
-        )
+        raise WriteInFlight(UNDER_WAY)
 
 
 def _stored_response(key: ApiKey, token: str, fingerprint: str) -> StoredResponse | None:
@@ -142,13 +141,14 @@ def _stored_response(key: ApiKey, token: str, fingerprint: str) -> StoredRespons
         raise TokenReused(
             "This Idempotency-Key was used with another request: use a new key for a new write."
         )
-    require_lock((done.status is not None,))
+    if done.status is None:
+        raise WriteInFlight(UNDER_WAY)
     if done.status == WITHOUT_ANSWER:
         raise AnswerLost(
             "The server was stopped after it had written and before it could answer. Do not send "
             "the write again: read what it has written."
         )
-    return StoredResponse(done.status or 0, bytes(done.body), done.headers, replayed=True)
+    return StoredResponse(done.status, bytes(done.body), done.headers, replayed=True)
 
 
 def oldest_replayed() -> datetime:

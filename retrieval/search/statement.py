@@ -206,8 +206,9 @@ def execute_together(db: str, *statements: tuple[Any, Mapping[str, Any]]) -> Any
         # roll back the connection is not used again.
         if not link.in_atomic_block and link.connection:
             link.connection.close()
-            # A replica that has gone: the primary answers.
-            if getattr(link, "leave_replica", bool)():
+            # A replica that has gone: the primary answers. Django's own backend has none.
+            leave_replica = getattr(link, "leave_replica", None)
+            if leave_replica is not None and leave_replica():
                 return execute_together(db, *statements)
             link.close()
         raise

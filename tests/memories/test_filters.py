@@ -12,7 +12,7 @@ from memories.buckets.write_pipeline import OpenGate, WritePipeline
 from memories.haema import Memory
 from memories.ingest import add
 from memories.ledger.plan import Particulars
-from memories.models import Namespace, Succession
+from memories.models import MemoryItem, Namespace, Succession
 from memories.search import recall
 from memories.search.filters import MemoryFilter
 from memories.search.relevant import keep_relevant
@@ -98,6 +98,7 @@ def test_a_label_that_cannot_be_stored_is_refused(world: World, name: str) -> No
     value = {"scope": "a\0", "tags": ["a\0"], "metadata": {"a": ["b\0"]}}[name]
     body = {"contents": ["The grey ferry crosses at night."], name: value}
     Agent(world, "mira-voss")("POST", "/memory", body, status=422)
+    assert not MemoryItem.objects.exists()
 
 
 def test_a_memory_with_the_same_key_replaces_the_former(mira: Namespace) -> None:

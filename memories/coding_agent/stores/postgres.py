@@ -153,7 +153,7 @@ class PostgresMemoryStore(MemoryStore):
         )
         rows = rows.annotate(likeness=likeness)
         rows = rows.order_by("-likeness", "-created_at", "-timestamp_ms")
-        if len(rows.order_by().values_list("pk")[: ALL_COMPARED + 1]) <= ALL_COMPARED:
+        if rows.order_by().values("pk")[: ALL_COMPARED + 1].count() <= ALL_COMPARED:
             return [record_of(item) for item in rows[:CANDIDATES]]
         is_alike = Q(text__trigram_word_similar=text) | Q(errors__trigram_word_similar=text)
         found: list[MemoryItem] = []

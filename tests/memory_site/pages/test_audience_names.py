@@ -21,19 +21,24 @@ def client_of(world: World, role: str, party: Party | None = None) -> Client:
     return client
 
 
-@pytest.fixture
-def mill(world: World, lanternbearers: Party) -> str:
+def save_mill(world: World, body: str) -> str:
+    """Save a published entry; return the address of its page."""
     save_entry(
         Lore(
             world=world,
             slug="mill",
             title="Mill",
-            body=BODY,
+            body=body,
             visibility="public",
             status="published",
         )
     )
     return f"/w/{world.slug}/lore/mill/"
+
+
+@pytest.fixture
+def mill(world: World, lanternbearers: Party) -> str:
+    return save_mill(world, BODY)
 
 
 def test_a_secret_says_by_name_who_knows_it(world: World, lanternbearers: Party, mill: str) -> None:
@@ -46,17 +51,7 @@ def test_a_secret_says_by_name_who_knows_it(world: World, lanternbearers: Party,
 
 def test_a_secret_that_an_npc_knows_says_so_by_the_npcs_name(world: World, mira: NPC) -> None:
     body = ":::secret npc:mira-voss, npc:nobody\nIt is hollow.\n:::\n"
-    save_entry(
-        Lore(
-            world=world,
-            slug="mill",
-            title="Mill",
-            body=body,
-            visibility="public",
-            status="published",
-        )
-    )
-    page = client_of(world, "gm").get(f"/w/{world.slug}/lore/mill/").content.decode()
+    page = client_of(world, "gm").get(save_mill(world, body)).content.decode()
     assert "Secret: Mira Voss, npc:nobody" in page
 
 
@@ -64,17 +59,7 @@ def test_an_audience_that_nobody_has_is_shown_as_it_is_written(
     world: World, lanternbearers: Party
 ) -> None:
     body = ":::secret party:lanternbearers, party:nobody\nIt is hollow.\n:::\n"
-    save_entry(
-        Lore(
-            world=world,
-            slug="mill",
-            title="Mill",
-            body=body,
-            visibility="public",
-            status="published",
-        )
-    )
-    page = client_of(world, "gm").get(f"/w/{world.slug}/lore/mill/").content.decode()
+    page = client_of(world, "gm").get(save_mill(world, body)).content.decode()
     assert "Secret: Lanternbearers, party:nobody" in page
 
 
