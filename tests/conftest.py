@@ -14,6 +14,7 @@ from django.test import Client
 from django.utils import translation
 from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis_settings
+from kombu import pools
 
 from memory_site.broker import celery_defaults
 from memory_site.celery import app as celery_app
@@ -124,10 +125,10 @@ def _close_the_broker(django_db_setup: None) -> Iterator[None]:
     that database."""
     celery_app.conf.update(celery_defaults())
     # What was sent before, after the migrations, made pools of connections to another database.
+    pools.reset()
     vars(celery_app).pop("amqp", None)
-    celery_app._pool = None
     yield
-    celery_app.pool.force_close_all()
+    pools.reset()
 
 
 @pytest.fixture(scope="session", autouse=True)
