@@ -5,26 +5,11 @@ Any number of schedulers may run; one of them sends (`memory_site.presence`).
 """
 
 import os
-from typing import Any
 
 from celery import Celery
-from celery.beat import PersistentScheduler
 from celery.signals import beat_init
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "memory_site.settings")
-
-
-class Scheduler(PersistentScheduler):  # type: ignore[misc]
-    """Celery's own, which would send nothing for as long as the clock was set back."""
-
-    def tick(self, *args: Any, **options: Any) -> Any:
-        now, entries = self.app.now(), self.schedule.values()
-        late = [entry for entry in entries if entry.last_run_at and entry.last_run_at > now]
-        for entry in late:
-            entry.last_run_at = now
-        if late:
-            self.populate_heap()
-        return super().tick(*args, **options)
 
 
 def _broker() -> dict[str, object]:

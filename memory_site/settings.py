@@ -305,7 +305,7 @@ CELERY_BROKER_CONNECTION_TIMEOUT = 2.0
 # Somebody waits for the answer of the request that sends a task.
 CELERY_TASK_PUBLISH_RETRY_POLICY = {"max_retries": 1, "interval_start": 0.1, "interval_max": 0.1}
 CELERY_BEAT_SCHEDULE_FILENAME = str(VAR_DIR / "beat-schedule")
-CELERY_BEAT_SCHEDULER = "memory_site.beat:Scheduler"
+CELERY_BEAT_SCHEDULER = "memory_site.scheduler:Scheduler"
 CELERY_BEAT_SCHEDULE: dict[str, dict[str, Any]] = {
     "sweep passages": {"task": "retrieval.tasks.sweep", "schedule": 60.0},
     "prune cached vectors": {"task": "retrieval.tasks.prune_vectors", "schedule": 86_400.0},

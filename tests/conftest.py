@@ -14,7 +14,6 @@ from django.test import Client
 from django.utils import translation
 from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis_settings
-from kombu import pools
 
 from memory_site.broker import celery_defaults
 from memory_site.celery import app as celery_app
@@ -124,11 +123,8 @@ def _close_the_broker(django_db_setup: None) -> Iterator[None]:
     """The broker is in the test database, whose name is known only now; its pool must not outlive
     that database."""
     celery_app.conf.update(celery_defaults())
-    # What was sent before, after the migrations, made pools of connections to another database.
-    pools.reset()
-    vars(celery_app).pop("amqp", None)
     yield
-    pools.reset()
+    celery_app.pool.force_close_all()
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -31,7 +31,7 @@ UNPRIVILEGED = 65534  # nobody: PostgreSQL refuses to run as root
 SETTINGS = {
     "listen_addresses": "",
     "unix_socket_permissions": "0700",
-    "max_connections": "200",
+    "max_connections": "100",
     "shared_buffers": "256MB",
     "effective_cache_size": "1GB",
     "maintenance_work_mem": "512MB",

@@ -5,14 +5,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from celery import Celery
+from celery import Celery, current_app
 
-from memory_site.beat import Scheduler
+from memory_site.scheduler import Scheduler
 
 
 @pytest.fixture
 def scheduler(tmp_path: Path) -> Any:
-    app = Celery("test", broker="memory://")
+    app = Celery("test", broker="memory://", set_as_current=False)
     app.conf.beat_schedule = {
         "mirror": {"task": "mirror", "schedule": 10.0},
         "sweep": {"task": "sweep", "schedule": 60.0},
@@ -32,3 +32,9 @@ def test_a_clock_that_is_set_back_delays_no_task_beyond_its_interval(scheduler: 
     assert scheduler.tick() <= 10
     last = {entry.name: entry.last_run_at for entry in scheduler.schedule.values()}
     assert all(when <= scheduler.app.now() for when in last.values())
+
+
+def test_tasks_of_this_process_are_sent_by_the_application_of_the_site() -> None:
+    """Another one that a test imports or makes would send them by the broker of the site's own
+    database."""
+    assert current_app.main == "memory37"
