@@ -30,7 +30,7 @@ from tests.distribution import (
 from tests.loopback.fixtures import hosted_embedder, openai_server, scripted_llm  # noqa: F401
 from tests.migrated_template import migrated_template
 from tests.saved_rows import SavedRows
-from worlds import audit, keys
+from worlds import audit, callers, keys
 from worlds.models import Campaign, Party, World
 
 # Times of a shared machine say nothing about the code.
@@ -148,6 +148,16 @@ def _quick_test_database(django_db_setup: None, django_db_blocker: Any) -> Itera
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(flush.Command, "handle", lambda *_given, **_options: first_rows.write())
         yield
+
+
+@pytest.fixture
+def one_minute(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All calls of API keys are counted in one minute: a test that runs while the next one begins
+    would find its limit full again."""
+    minute = "date_trunc('minute', clock_timestamp())"
+    assert minute in callers.COUNT_CALL
+    fixed = callers.COUNT_CALL.replace(minute, "timestamptz '2026-01-01 12:00:00Z'")
+    monkeypatch.setattr(callers, "COUNT_CALL", fixed)
 
 
 @pytest.fixture(scope="session")

@@ -65,6 +65,7 @@ def test_a_key_that_was_narrowed_elsewhere_is_read_again(world: World) -> None:
     assert (str(admitted.audience), admitted.scopes) == ("public", {"tools:read"})
 
 
+@pytest.mark.usefixtures("one_minute")
 def test_the_minute_of_one_tool_runs_out_and_another_tool_goes_on(world: World) -> None:
     _key, text = keys.create_key(world, name="engine", calls_per_minute=2)
     caller = Caller.with_key(keys.verify(text))

@@ -16,7 +16,7 @@ from worlds import keys
 from worlds.callers import Caller
 from worlds.models import ApiKey, CallCount, World
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("one_minute")]
 
 SECRET = "The guild hides its ledgers under the wheel of the drowned mill."
 Make = Callable[..., Callable[..., toolbox.ToolResult]]

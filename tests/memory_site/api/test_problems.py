@@ -134,6 +134,7 @@ def test_the_callers_request_id_is_echoed_when_it_is_one(
     assert AuditedCall.objects.get().request_id == response["X-Request-ID"]
 
 
+@pytest.mark.usefixtures("one_minute")
 def test_what_is_left_of_the_minute_is_told_until_nothing_is(
     make_key: Keys, asking: Asking
 ) -> None:
