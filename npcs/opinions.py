@@ -2,16 +2,17 @@
 when they are read (docs/dispositions.md). For game masters."""
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import Q
 
 from episodes.models import Episode
-from knowledge.graph.models import GraphEdge, GraphNode, NodeKind
+from episodes.sql import statement
+from knowledge.graph.models import GraphNode, NodeKind
 from npcs.dispositions import (
     NotInForce,
     check_delta,
@@ -30,6 +31,7 @@ from worlds.models import Party, World
 
 Kind = OpinionChange.Kind
 LARGEST = 200
+OPINIONS = Path(__file__).parent / "sql" / "opinions.sql"
 RULED_STATES = {"reverse": ("counts", Kind.REVERSAL), "restore": ("reversal", Kind.RESTORATION)}
 """By the word of the API and the pages: the state that a ruling needs, and the entry it writes."""
 
@@ -64,40 +66,40 @@ def standings_of(
     rows = OpinionChange.objects.filter(world=world, faction__believed_until=None)
     rows = rows.filter(**{"party": party} if party else {"party__isnull": False})
     rows = rows.filter(**{"faction": faction} if faction else {})
-    return fold_opinions(world, rows.select_related("faction", "party"))
+    rows = rows.select_related("faction", "party").changes().with_ruling().annotate_episode()
+    return fold_opinions(world, rows.in_order())
 
 
-def standings_with_factions_of(npc: NPC) -> list[Opinion]:
-    """Return the standing of each party with each faction that the NPC is part of, the best
-    first."""
-    memberships = (
-        GraphEdge.objects.believed_now()
-        .valid_on(None)
-        .filter(
-            relation="PART_OF",
-            src__world=npc.world_id,
-            src__slug=npc.slug,
-            src__kind=NodeKind.CHARACTER,
-            src__believed_until=None,
-        )
-    )
-    is_own = Q(pk__in=memberships.values("dst"))
-    if npc.faction_lore_id:
-        is_own |= Q(lore=npc.faction_lore_id)
-    factions = GraphNode.objects.believed_now().filter(is_own, kind=NodeKind.FACTION)
-    rows = OpinionChange.objects.filter(faction__in=factions, party__isnull=False)
-    return fold_opinions(npc.world, rows.select_related("faction", "party"))
+@dataclass(frozen=True)
+class OpinionsOfNPC:
+    """What an NPC thinks of others, and the standings of the parties with the factions that it is
+    part of; each the best first."""
+
+    of_others: list[Opinion]
+    of_factions: list[Opinion]
+
+
+def opinions_around(npc: NPC) -> OpinionsOfNPC:
+    """Read both in one statement, and whom they are about in three."""
+    rows: Any = OpinionChange.objects.raw(statement(OPINIONS), {"npc": npc.pk})
+    entries = list(rows.prefetch_related("faction", "party", "other"))
+    own = [entry for entry in entries if entry.npc_id]
+    for entry in own:
+        entry.npc = npc
+    theirs = [entry for entry in entries if entry.faction_id]
+    return OpinionsOfNPC(fold_opinions(npc.world, own), fold_opinions(npc.world, theirs))
 
 
 def opinions_of(npc: NPC) -> list[Opinion]:
     """Return what the NPC thinks of others, the best first."""
-    rows = OpinionChange.objects.filter(npc=npc, other__deleted_at=None)
-    return fold_opinions(npc.world, rows.select_related("npc", "other"))
+    return opinions_around(npc).of_others
 
 
-def fold_opinions(world: World, rows: Any) -> list[Opinion]:
+def fold_opinions(world: World, entries: Iterable[Any]) -> list[Opinion]:
+    """Fold the entries by whose opinion they are of whom, the best first. They are in their
+    order."""
     by_pair: dict[tuple[UUID, UUID], list[Any]] = defaultdict(list)
-    for entry in rows.changes().with_ruling().annotate_episode().in_order():
+    for entry in entries:
         pair = entry.faction_id or entry.npc_id, entry.party_id or entry.other_id
         by_pair[pair].append(entry)
     soft_ends = bool(by_pair) and has_soft_ends(world.pk)

@@ -2,11 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from django.db.models import OuterRef, Subquery
 
 from episodes.models import Episode, Thread
+from episodes.sql import statement
 from npcs.chart import Curve, curve
 from npcs.dispositions import days_reached, decayed_score, fold_ledger, has_soft_ends
 from npcs.models import NPC, Disposition, DispositionChange
@@ -21,6 +23,7 @@ from npcs.schemas import Apparent, DispositionOut, Influence, KnownSubject
 from worlds.audiences import Audience, audience_of_party
 from worlds.models import Party, Reveal
 
+HISTORY = Path(__file__).parent / "sql" / "history.sql"
 MOST_EPISODES = 8
 MOST_CHANGES = 200
 MOST_OPINIONS = 60
@@ -108,11 +111,13 @@ class ShownChange:
 def disposition_history(
     npc: NPC, party: Party, by_party: Mapping[str, DispositionOut]
 ) -> DispositionHistory:
-    """Return how the disposition of `npc` toward `party` developed. `by_party` are those of the NPC
-    that are stored, by the slug of the party, as its profile has them."""
-    ledger: Any = DispositionChange.objects.of(npc, party).changes().with_ruling()
-    ledger = ledger.filter(is_current=True).select_related("party").annotate_episode()
-    entries = list(ledger.annotate_ruling_reason().in_order()[:MOST_CHANGES])
+    """Return how the disposition of `npc` toward `party` developed, with the latest changes.
+    `by_party` are those of the NPC that are stored, by the slug of the party, as its profile has
+    them."""
+    values = {"npc": npc.pk, "party": party.pk}
+    entries: list[Any] = list(DispositionChange.objects.raw(statement(HISTORY), values))
+    for entry in entries:
+        entry.party = party
     changes = [present_influence(entry) for entry in entries]
     # The curve is folded from the ledger, not from the stored score, which is the last point alone.
     effective = [
@@ -130,13 +135,13 @@ def disposition_history(
             [
                 (change.change, score, change.state == "counts")
                 for change, score in zip(changes, scores, strict=True)
-            ],
+            ][-MOST_CHANGES:],
             base=npc.base,
         ),
         changes=[
             ShownChange(change, score, entry.ruling_reason or "", entry.ruling_by or "")
             for entry, change, score in zip(entries, changes, scores, strict=True)
-        ][::-1],
+        ][: -MOST_CHANGES - 1 : -1],
     )
 
 

@@ -54,14 +54,6 @@ class LedgerQuerySet(models.QuerySet[Any]):
         rows = self.annotate(ruling=last_ruling(self.model))
         return rows.filter(ALLOWED, IS_OF_CURRENT_VERSION, cause=None, about=None)
 
-    def annotate_ruling_reason(self) -> Self:
-        """Annotate `ruling_reason` and `ruling_by`: why the last ruling was made, and by whom."""
-        rulings = self.model.objects.filter(about=OuterRef("pk")).order_by("-id")
-        return self.annotate(
-            ruling_reason=models.Subquery(rulings.values("reason")[:1]),
-            ruling_by=models.Subquery(rulings.values("made_by")[:1]),
-        )
-
     def annotate_episode(self) -> Self:
         """Annotate `summary_id`, the engine's id of the episode that caused the change or, of a
         consequence, its cause."""

@@ -21,7 +21,7 @@ from memory_site.editor.things import Thing, find_entry, thing_of_entry, thing_o
 from npcs import page_queries
 from npcs.gm_profile import read_gm_profile
 from npcs.models import NPC, Axis
-from npcs.opinions import opinions_of, standings_of, standings_with_factions_of
+from npcs.opinions import opinions_around, standings_of
 from npcs.profiles import profile_for_players
 from worlds.audiences import Visibility
 from worlds.callers import Caller
@@ -140,6 +140,7 @@ def context_for_play(viewer: Viewer, npc: NPC, party: Party | None) -> dict[str,
     assert profile
     assert profile.dynamic
     opinions = profile.dynamic.disposition
+    around = opinions_around(npc)
     return {
         "profile": profile,
         "standings": page_queries.dispositions_to_show(npc, opinions, viewer.parties),
@@ -147,8 +148,8 @@ def context_for_play(viewer: Viewer, npc: NPC, party: Party | None) -> dict[str,
         "secrets": page_queries.secrets_of(npc, party),
         "pictures": page_queries.pictures_of(npc, viewer.audience),
         "axes": Axis.choices,
-        "opinions": opinions_of(npc),
-        "faction_standings": standings_with_factions_of(npc),
+        "opinions": around.of_others,
+        "faction_standings": around.of_factions,
         "remembered": remembered_by(npc, limit=MOST_REMEMBERED),
     }
 

@@ -192,6 +192,18 @@ def test_every_page_shows_the_disposition_of_the_day_that_the_party_has_reached(
     assert (row.score, DispositionAdmin.present(None, row)) == (20.0, 5.0)  # type: ignore[arg-type]
 
 
+def test_the_history_of_a_disposition_ends_with_its_newest_changes(
+    engine: ApiClient, mira: NPC, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(page_queries, "MOST_CHANGES", 3)
+    for number in range(1, 6):
+        ingest(engine, number, number)
+    party = Party.objects.get(slug="lanternbearers")
+    history = page_queries.disposition_history(mira, party, {})
+    shown = [(each.influence.delta, each.score) for each in history.changes]
+    assert shown == [(5, 15), (4, 10), (3, 6)]
+
+
 def test_the_most_devoted_are_those_of_today(engine: ApiClient, mira: NPC, jory: NPC) -> None:
     NPC.objects.filter(pk=mira.pk).update(half_life=1)
     ingest(engine, 1, 30, relations_delta={"mira-voss": 30, "jory-fenn": 10})

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from datetime import datetime, timedelta
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -44,8 +44,8 @@ def link_resolver() -> Callable[..., LinkResolver]:
     return resolver
 
 
-# Every page has these lists, twice in its menus. Twenty parties have a hundred characters, and a
-# loop of the template language over them takes longer than the rest of many a page.
+# Every page has these lists, twice in its menus. Twenty parties have a hundred characters, and to
+# make the lists anew takes longer than the rest of many a page.
 AUDIENCE_OPTION = '<option value="{}">{}</option>'
 AUDIENCE_BUTTON = '<li><button class="item" name="as" value="{}"{}>{}</button></li>'
 CURRENT = SafeString(' aria-current="true"')
@@ -54,15 +54,24 @@ CURRENT = SafeString(' aria-current="true"')
 @register.simple_tag
 def audience_options(viewer: Viewer) -> SafeString:
     """The parties and characters of the world as options of a select."""
-    return format_html_join("", AUDIENCE_OPTION, viewer.party_choices)
+    return options_of(tuple(viewer.party_choices))
+
+
+@lru_cache(100)
+def options_of(choices: tuple[tuple[str, str], ...]) -> SafeString:
+    return format_html_join("", AUDIENCE_OPTION, choices)
 
 
 @register.simple_tag
 def audience_buttons(viewer: Viewer) -> SafeString:
     """The parties and characters of the world as buttons that show the world as they see it."""
-    current = viewer.audience_text
-    choices = [(at, CURRENT if at == current else "", name) for at, name in viewer.party_choices]
-    return format_html_join("", AUDIENCE_BUTTON, choices)
+    return buttons_of(tuple(viewer.party_choices), viewer.audience_text)
+
+
+@lru_cache(100)
+def buttons_of(choices: tuple[tuple[str, str], ...], current: str) -> SafeString:
+    rows = ((at, CURRENT if at == current else "", name) for at, name in choices)
+    return format_html_join("", AUDIENCE_BUTTON, rows)
 
 
 @register.filter
