@@ -66,17 +66,17 @@ def _apparent_opinions(npcs: Any, party: Party, audience: Audience) -> list[Part
 
 
 def _stored_opinions(npcs: Any, parties: Collection[Party]) -> list[PartyOpinion]:
-    today, by_id = days_reached(parties), {party.pk: party for party in parties}
-    rows = Disposition.objects.filter(party__in=by_id, npc__in=npcs, changes__gt=0)
-    columns = ["npc__slug", "npc__name", "party", "score", "in_world_at"]
+    days, by_slug = days_reached(parties), {party.slug: party for party in parties}
+    today = {slug: days[party.pk] for slug, party in by_slug.items()}
+    rows = Disposition.objects.filter(party__in=parties, npc__in=npcs, changes__gt=0)
+    columns = ["npc__slug", "npc__name", "party__slug", "score", "in_world_at"]
     columns += ["npc__base", "npc__half_life"]
-    scored = [
-        (decayed_score(score, at=at, today=today[pk], base=base, half_life=own), slug, name, pk)
-        for slug, name, pk, score, at, base, own in rows.values_list(*columns)
-    ]
-    strongest = nsmallest(
-        MOST_DRAWN, scored, key=lambda each: (-abs(each[0]), each[1], by_id[each[3]].slug)
-    )
+    # There may be thousands, of which the strongest are drawn.
+    scored = []
+    for slug, name, party, score, at, base, own in rows.values_list(*columns):
+        now = decayed_score(score, at=at, today=today[party], base=base, half_life=own)
+        scored.append((-abs(now), slug, party, now, name))
     return [
-        PartyOpinion(slug, name, by_id[pk], label_of(score)) for score, slug, name, pk in strongest
+        PartyOpinion(slug, name, by_slug[party], label_of(now))
+        for _strength, slug, party, now, name in nsmallest(MOST_DRAWN, scored)
     ]

@@ -36,10 +36,15 @@ def play_page(request: HttpRequest, viewer: Viewer, slug: str) -> HttpResponse:
     load_models_soon()
     since = since_for(request, viewer)
     viewer, party = table.at_table_of(viewer, slug)
-    people = PeopleAtTable(party, running_scenes.find_open_scene(party))
+    scene = running_scenes.find_open_scene(party)
+    people = PeopleAtTable(party, scene)
     # The answer first: a person in it is read together with those of the scene.
-    answer = answer_context(request, viewer, people)
-    context = scene_context(viewer, people) | answer
+    context = answer_context(request, viewer, people)
+    if has_answer(context) and "scene" not in request.GET:
+        # The browser fetches the scene afterwards: it takes as long as the answer.
+        context |= answered_scene(viewer, party, scene) | {"scene_follows": True}
+    else:
+        context |= scene_context(viewer, people)
     return render_page(request, viewer, "gm/play.html", since=since, **context)
 
 
@@ -50,8 +55,8 @@ def lookup(request: HttpRequest, viewer: Viewer, slug: str) -> HttpResponse:
     scene = running_scenes.find_open_scene(party)
     # Without the scene, whose people are not shown here.
     context = answer_context(request, viewer, PeopleAtTable(party))
-    context |= {"targets": targets_in(viewer, party, scene), "now": {"scene": scene}}
-    return render_page(request, viewer, "gm/play/answer.html", party=party, **context)
+    context |= answered_scene(viewer, party, scene)
+    return render_page(request, viewer, "gm/play/answer.html", **context)
 
 
 def answer_context(request: HttpRequest, viewer: Viewer, people: PeopleAtTable) -> dict[str, Any]:
@@ -66,6 +71,16 @@ def answer_context(request: HttpRequest, viewer: Viewer, people: PeopleAtTable) 
     except Problem as problem:
         context["problem"] = problem
     return context
+
+
+def has_answer(context: dict[str, Any]) -> bool:
+    return bool(context.keys() & {"answer", "problem"})
+
+
+def answered_scene(viewer: Viewer, party: Party, scene: Scene | None) -> dict[str, Any]:
+    """What the answer of the box needs of the open scene."""
+    targets = targets_in(viewer, party, scene)
+    return {"party": party, "now": {"scene": scene}, "targets": targets}
 
 
 def targets_in(viewer: Viewer, party: Party, scene: Scene | None) -> table.Targets:

@@ -63,6 +63,22 @@ def test_a_person_opens_with_lines_to_play_and_folded_secrets(
     assert "She owes the Tolls." in folded.split("</details>")[0]
 
 
+def test_with_an_answer_in_its_address_the_page_fetches_the_scene_afterwards(
+    anna: Client, lanternbearers: Party, mira: NPC
+) -> None:
+    post(anna, "scene/open/", title="At the weigh-house")
+    page = read(anna, "?q=mira")
+    assert "Mira Voss" in page.split('id="scene"')[0]
+    assert "At the weigh-house" not in page
+    assert f'hx-get="{PLAY}scene/" hx-trigger="load"' in page
+    # Without scripts a link leads to both.
+    assert 'href="?q=mira&amp;scene=1#scene"' in page
+    whole = read(anna, "?q=mira&scene=1")
+    assert "Mira Voss" in whole.split('id="scene"')[0]
+    assert "At the weigh-house" in whole
+    assert "At the weigh-house" in read(anna)
+
+
 def test_a_place_opens_with_its_open_text_alone(
     anna: Client, lanternbearers: Party, landing: Lore
 ) -> None:
