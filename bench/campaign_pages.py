@@ -107,6 +107,7 @@ def fill_database() -> None:
     for slug, size in WORLDS.items():
         add_readers(write_campaign(slug, size))
     keep_up()
+    embed_episodes()
     connection.cursor().execute("VACUUM ANALYZE")
     print(f"The worlds were written in {time.perf_counter() - started:.0f} s.", flush=True)
 
@@ -119,6 +120,17 @@ def load_rules() -> None:
 
     call_command("import_srd", verbosity=0)
     embed_pending(RulePassage)
+
+
+def embed_episodes() -> None:
+    """Give the episodes words and vectors, as the worker does: it takes some minutes."""
+    from episodes.models import Episode
+    from retrieval.indexing import embed_pending
+    from retrieval.indexing.upkeep import index_vectors, recount_changed
+
+    recount_changed(Episode)
+    embed_pending(Episode)
+    index_vectors(Episode)
 
 
 def add_readers(world: Any) -> None:
