@@ -25,7 +25,8 @@ class MemorySource:
 class FoundMemory:
     """`score` ranks the memories of one answer; between nearest memories it is the cosine.
 
-    `now` is the newer memory that contradicts it.
+    `now` is the newer memory that contradicts it. `possibly_outdated_by` is one that seems to, for
+    the question asked (`memories.search.outdated`): nobody said so, and nothing is hidden for it.
     """
 
     id: UUID
@@ -44,12 +45,14 @@ class FoundMemory:
     event_at: datetime | None = None
     sources: Sequence[MemorySource] = ()
     now: UUID | None = None
+    possibly_outdated_by: UUID | None = None
     metadata: Mapping[str, Any] = field(default_factory=dict)
     in_world_at: float | None = None
     in_world_label: str = ""
     source: str = ""
     subject: str = ""
     episode: UUID | None = None
+    is_turn: bool = False
 
     @property
     def summary_id(self) -> str:
@@ -63,6 +66,11 @@ class FoundMemory:
     @property
     def formerly(self) -> bool:
         return self.now is not None
+
+    @property
+    def newer(self) -> UUID | None:
+        """The one that is shown before it."""
+        return self.now or self.possibly_outdated_by
 
     @classmethod
     def of_row(cls, item: MemoryItem, hit: Hit | None = None) -> "FoundMemory":
@@ -82,6 +90,7 @@ class FoundMemory:
             source=item.source,
             subject=item.subject,
             episode=item.episode_id,
+            is_turn=item.turn_order is not None,
             score=hit.score if hit else 0.0,
             relevance=hit.relevance if hit else None,
             match=hit.match if hit else "",

@@ -1,6 +1,7 @@
 """Convert memories to the response models that the REST API and the agent's tools share."""
 
 from typing import Any
+from uuid import UUID
 
 from memories.agent_schemas import ScoredMemoryOut
 from memories.buckets.read_pipeline import MemoryQueryResult, ScoredMemory
@@ -33,13 +34,18 @@ def present_hit(memory: FoundMemory) -> MemoryHit:
         recorded_ms=memory.timestamp_ms,
         event_at=memory.event_at,
         formerly=memory.formerly,
-        now=str(memory.now) if memory.now else None,
+        now=id_text(memory.now),
+        possibly_outdated_by=id_text(memory.possibly_outdated_by),
         sources=[source.text for source in memory.sources],
         summary_id=memory.summary_id,
         **present_knowing(memory),
         # An NPC's memory of an episode shows of its metadata how it is known, above.
         metadata={} if memory.episode else dict(memory.metadata),
     )
+
+
+def id_text(pk: UUID | None) -> str | None:
+    return str(pk) if pk else None
 
 
 def present_knowing(memory: FoundMemory) -> dict[str, Any]:
@@ -65,7 +71,8 @@ def present_bucket_hit(hit: ScoredMemory) -> BucketHit:
         bucket=memory.bucket,
         score=round(hit.score, 4),
         formerly=memory.formerly,
-        now=str(memory.now) if memory.now else None,
+        now=id_text(memory.now),
+        possibly_outdated_by=id_text(memory.possibly_outdated_by),
         **present_knowing(memory),
     )
 

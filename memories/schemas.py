@@ -149,6 +149,9 @@ class BucketHit(BaseModel):
     score: float
     formerly: bool = False
     now: str | None = None
+    possibly_outdated_by: str | None = Field(
+        None, description="A newer memory that seems to say what holds now."
+    )
     in_world_label: str = ""
     heard_from: str = ""
     sureness: float | None = None

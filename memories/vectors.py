@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, Protocol
+from uuid import UUID
 
 import numpy as np
 from django.db import DEFAULT_DB_ALIAS
@@ -14,7 +15,7 @@ from numpy.typing import NDArray
 from psycopg import sql
 
 from memories.found_memory import FoundMemory
-from memories.models import Namespace
+from memories.models import ClientVector, MemoryItem, Namespace
 from retrieval.embedders import get_embedder
 from retrieval.errors import EmbedderDown
 from retrieval.search import execute_together
@@ -187,6 +188,21 @@ def nearest_memories(
             )
             nearest[int(position)].append(near)
     return nearest
+
+
+def vectors_by_id(namespace: Namespace, ids: Sequence[UUID]) -> dict[UUID, Vectors]:
+    """The vectors of the memories that have one, in the order of `ids`."""
+    if namespace.has_own_vectors:
+        # Those of the site's embedder cannot be compared with a client's.
+        own = ClientVector.objects.filter(namespace=namespace, memory__in=ids)
+        rows = own.values_list("memory_id", "vector")
+    else:
+        # Nor can those of a former model with those of the present one.
+        model = get_embedder("memory").name
+        embedded = MemoryItem.objects.filter(pk__in=ids, embedding_model=model)
+        rows = embedded.exclude(embedding=None).values_list("pk", "embedding")
+    by_id = dict(rows)
+    return {pk: np.asarray(by_id[pk], dtype=np.float32) for pk in ids if pk in by_id}
 
 
 def client_statement(namespace: Namespace, *, dims: int) -> sql.Composed:

@@ -53,8 +53,8 @@ class ScoredMemory:
         return self.memory.id
 
     @property
-    def now(self) -> UUID | None:
-        return self.memory.now
+    def newer(self) -> UUID | None:
+        return self.memory.newer
 
     def explanation(self) -> str:
         axes = ", ".join(f"{name} {value:.2f}" for name, value in vars(self.axes).items())
@@ -272,7 +272,7 @@ def fit_budget(
     cut: list[ScoredMemory] = []
     left = float("inf") if max_tokens is None else max_tokens
     for memory in memories:
-        fits = memory.tokens <= left and all(memory.now != other.id for other in cut)
+        fits = memory.tokens <= left and all(memory.newer != other.id for other in cut)
         (fitting if fits else cut).append(memory)
         left -= memory.tokens if fits else 0
     return fitting, cut

@@ -1,6 +1,6 @@
 """Memories that say the same or contradict one another: found by vectors, compared by words."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from uuid import UUID
@@ -10,12 +10,11 @@ import numpy as np
 from memories.identity import would_lose_labels
 from memories.ledger.commit import LedgerConflict, commit, namespace_transaction
 from memories.ledger.plan import Plan
-from memories.models import ClientVector, MemoryItem, Namespace, Succession
+from memories.models import MemoryItem, Namespace, Succession
 from memories.similarity.compare import Verdict, compare, difference
 from memories.similarity.resolve import SAYS_THE_SAME, MemoryLink
 from memories.states import LinkKind
-from memories.vectors import Vectors, nearest_memories
-from retrieval.embedders import get_embedder
+from memories.vectors import nearest_memories, vectors_by_id
 
 COMPARED, AT_ONCE = 5, 200
 COMPARED_FIELDS = ("text", "speaker", "subject", "metadata", "timestamp_ms")
@@ -141,18 +140,3 @@ def link_contradictions(namespace: Namespace, *, most: int = 2000) -> int:
         if links:
             commit(namespace, Plan(links=links))
     return len(links)
-
-
-def vectors_by_id(namespace: Namespace, ids: Sequence[UUID]) -> dict[UUID, Vectors]:
-    """The vectors of the memories that have one, in the order of `ids`."""
-    if namespace.has_own_vectors:
-        # Those of the site's embedder cannot be compared with a client's.
-        own = ClientVector.objects.filter(namespace=namespace, memory__in=ids)
-        rows = own.values_list("memory_id", "vector")
-    else:
-        # Nor can those of a former model with those of the present one.
-        model = get_embedder("memory").name
-        embedded = MemoryItem.objects.filter(pk__in=ids, embedding_model=model)
-        rows = embedded.exclude(embedding=None).values_list("pk", "embedding")
-    by_id = dict(rows)
-    return {pk: np.asarray(by_id[pk], dtype=np.float32) for pk in ids if pk in by_id}

@@ -38,7 +38,7 @@ class Dated(Protocol):
     def id(self) -> UUID: ...
 
     @property
-    def now(self) -> UUID | None: ...
+    def newer(self) -> UUID | None: ...
 
 
 Memory = TypeVar("Memory", bound=Dated)
@@ -52,7 +52,7 @@ def put_current_first(
     the former follows it. `rows` are those that may be shown."""
     current = find_current(rows, [memory.id for memory in memories])
     if not current:
-        return list(memories[:limit])
+        return order_current_first(memories)[:limit]
     marked = {memory.id: replace(memory, now=_id_of(current, memory.id)) for memory in memories}
     missing = {
         item.pk: FoundMemory.of_row(item) for item in current.values() if item.pk not in marked
@@ -95,8 +95,8 @@ def order_current_first(
     by_id = {**(missing or {}), **{memory.id: memory for memory in memories}}
     ordered: dict[UUID, Memory] = {}
     for memory in memories:
-        if memory.now in by_id:
-            ordered.setdefault(memory.now, by_id[memory.now])
+        if memory.newer in by_id:
+            ordered.setdefault(memory.newer, by_id[memory.newer])
         ordered.setdefault(memory.id, memory)
     return list(ordered.values())
 

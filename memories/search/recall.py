@@ -10,12 +10,13 @@ from memories.models import Evidence, MemoryItem, Namespace
 from memories.querysets import MemoryQuerySet
 from memories.search import recall_counts, turns
 from memories.search.client_vectors import search_by_client_vectors
-from memories.search.current import put_current_first
+from memories.search.current import order_current_first, put_current_first
 from memories.search.filters import MemoryFilter
 from memories.search.in_world_days import days_of_campaigns
 from memories.search.named import NamedMemories, find_named
 from memories.search.neighbors import add_neighbor_scores
 from memories.search.observed import find_by_observation
+from memories.search.outdated import mark_outdated
 from memories.search.relevant import keep_relevant
 from memories.vectors import VectorSource
 from retrieval.errors import Invalid
@@ -119,6 +120,8 @@ class HitSelection:
         now first, with what is found by its observation alone."""
         limit, former = self.limit, self.former
         found = self.named.leave_out_labels(_describe_hits(hits[: limit + SPARE]))
+        # Before any is left out: what seems to hold now takes the place of what it may outdate.
+        found = order_current_first(mark_outdated(self.namespace, self.query, found))
         # Without the former memories some places are left for others.
         found = found[: limit if former else limit + SPARE]
         found = keep_relevant(found, share=share, named=self.named.holds)

@@ -21,7 +21,7 @@ def keep_relevant(
     share: float,
     named: Callable[[FoundMemory], bool] | None = None,
 ) -> list[FoundMemory]:
-    """Return those of at least `share` (0 to 1) of the best one's relevance, and what holds now
+    """Return those of at least `share` (0 to 1) of the best one's relevance, and what is newer
     in the place of one of these. A memory of unknown relevance is kept. If the question names what
     some are about (`named`), the best of these is meant: its text need not hold the name."""
     of_named = list(filter(named, memories)) if named else []
@@ -31,5 +31,5 @@ def keep_relevant(
         for memory in memories
         if memory.relevance is None or memory.relevance >= share * best
     ]
-    ids = {memory.id for memory in kept} | {memory.now for memory in kept}
+    ids = {memory.id for memory in kept} | {memory.newer for memory in kept}
     return [memory for memory in memories if memory.id in ids]

@@ -6,6 +6,7 @@ table), the same query not within some minutes (this process).
 
 from retrieval.embedders.base import Embedder, Vectors, unit_rows
 from retrieval.embedders.hashing import HashingEmbedder
+from retrieval.embedders.parts import unit_parts
 from retrieval.embedders.vector_cache import (
     BUILT_IN,
     CachedEmbedder,
@@ -33,5 +34,6 @@ __all__ = [
     "load_models_soon",
     "load_vectors",
     "text_hash",
+    "unit_parts",
     "unit_rows",
 ]

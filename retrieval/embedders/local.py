@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from retrieval.embedders.base import Vectors, record_embedding, unit_rows
 from retrieval.embedders.e5 import e5_files, load_e5
 from retrieval.embedders.load_once import LoadOnce
+from retrieval.embedders.parts import BGE_DIMS, E5_DIMS
 from retrieval.embedders.scripts import is_mostly_latin
 from retrieval.embedders.sentence_encoder import (
     OnnxTransformer,
@@ -40,7 +41,6 @@ from retrieval.embedders.weights import package_file
 from retrieval.errors import EmbedderDown
 from retrieval.text import encodable, guess_language
 
-BGE_DIMS = E5_DIMS = 384
 SHARES = {
     "query": {"bge": 0.9, "use": 0.05, "e5": 0.05},
     "document": {"bge": 0.7, "use": 0.15, "e5": 0.15},

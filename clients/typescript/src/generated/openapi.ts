@@ -5358,6 +5358,8 @@ export interface components {
             formerly: boolean;
             /** @description Id of the newer memory that contradicts it. */
             now: string | null;
+            /** @description A newer memory that seems to say what holds now. */
+            possibly_outdated_by: string | null;
             /**
              * @description The in-world date as people say it.
              * @default
@@ -8992,6 +8994,8 @@ export interface components {
             formerly: boolean;
             /** @description Id of the newer memory that contradicts it. */
             now: string | null;
+            /** @description A newer memory that seems to say what holds now. */
+            possibly_outdated_by: string | null;
             /**
              * @description The in-world date as people say it.
              * @default
@@ -11365,6 +11369,8 @@ export interface components {
             formerly: boolean;
             /** @description Id of the newer memory that contradicts it. */
             now: string | null;
+            /** @description A newer memory that seems to say what holds now. */
+            possibly_outdated_by: string | null;
             /**
              * @description The in-world date as people say it.
              * @default
@@ -13792,7 +13798,7 @@ export interface operations {
                      *             "edition": null,
                      *             "licence": null,
                      *             "attribution": null,
-                     *             "author": "engine (24d053fbe654)",
+                     *             "author": "engine (bc33b1ffb010)",
                      *             "episode": null
                      *           },
                      *           "updated_at": "2026-11-22T19:40:00Z",
@@ -14632,13 +14638,14 @@ export interface operations {
                      *           "score": 0.708,
                      *           "formerly": false,
                      *           "now": null,
+                     *           "possibly_outdated_by": null,
                      *           "in_world_label": "",
                      *           "heard_from": "",
                      *           "sureness": null,
                      *           "relevance": 0.94,
                      *           "match": "keyword",
                      *           "context": "",
-                     *           "recorded_ms": 1795533406097,
+                     *           "recorded_ms": 1795547419791,
                      *           "event_at": null,
                      *           "sources": [
                      *             "Cy joined late."
@@ -14880,6 +14887,7 @@ export interface operations {
                      *           "score": 0.92,
                      *           "formerly": false,
                      *           "now": null,
+                     *           "possibly_outdated_by": null,
                      *           "in_world_label": "",
                      *           "heard_from": "",
                      *           "sureness": null
@@ -15794,7 +15802,7 @@ export interface operations {
                      *       "key": {
                      *         "id": "01a20000-0000-7000-8000-000000000001",
                      *         "name": "engine",
-                     *         "prefix": "24d053fbe654",
+                     *         "prefix": "bc33b1ffb010",
                      *         "scopes": [
                      *           "admin"
                      *         ],
@@ -18153,7 +18161,7 @@ export interface operations {
                      *             "year_one_begins": 0,
                      *             "first_weekday": 0
                      *           },
-                     *           "made_by": "engine (24d053fbe654)",
+                     *           "made_by": "engine (bc33b1ffb010)",
                      *           "created_at": "2026-11-22T19:40:00Z"
                      *         }
                      *       ]
@@ -19007,7 +19015,7 @@ export interface operations {
                      *         {
                      *           "id": "01a20000-0000-7000-8000-000000000003",
                      *           "name": "table page",
-                     *           "prefix": "fb3a85f64376",
+                     *           "prefix": "410d72f8555c",
                      *           "scopes": [
                      *             "tools:read"
                      *           ],
@@ -19106,7 +19114,7 @@ export interface operations {
                      * @example {
                      *       "id": "01a20000-0000-7000-8000-000000000003",
                      *       "name": "table page",
-                     *       "prefix": "fb3a85f64376",
+                     *       "prefix": "410d72f8555c",
                      *       "scopes": [
                      *         "tools:read"
                      *       ],
@@ -19188,7 +19196,7 @@ export interface operations {
                      * @example {
                      *       "id": "01a20000-0000-7000-8000-000000000003",
                      *       "name": "table page",
-                     *       "prefix": "fb3a85f64376",
+                     *       "prefix": "410d72f8555c",
                      *       "scopes": [
                      *         "tools:read"
                      *       ],
@@ -19444,7 +19452,7 @@ export interface operations {
                      *       "last_success_at": null,
                      *       "created_at": "2026-11-22T19:40:00Z",
                      *       "updated_at": "2026-11-22T19:40:00Z",
-                     *       "secret": "whsec_kqobpA/a241YEdYjucb3LUV3W8p8WB6Zy9mPtTNook8="
+                     *       "secret": "whsec_aflqWSUVv++X4dZYTt2jVXQUKjPatVX1mjX9IFDzmSc="
                      *     }
                      */
                     "application/json": components["schemas"]["Webhook"];
@@ -19778,7 +19786,7 @@ export interface operations {
                      *       "last_success_at": null,
                      *       "created_at": "2026-11-22T19:40:00Z",
                      *       "updated_at": "2026-11-22T19:40:00Z",
-                     *       "secret": "whsec_NS8AnUosRix2zXClx/H0S2RLG2qKvzrpOJdxlvF5KAk="
+                     *       "secret": "whsec_8/OEJWhqL9kW9eWu/Lj8XjJqAhVn4uF/hXprN/WxoR4="
                      *     }
                      */
                     "application/json": components["schemas"]["Webhook"];
@@ -19846,7 +19854,7 @@ export interface operations {
                      *         {
                      *           "at": "2026-11-22T19:40:00Z",
                      *           "status": 0,
-                     *           "milliseconds": 6,
+                     *           "milliseconds": 14,
                      *           "error": "engine.invalid cannot be resolved",
                      *           "answer": ""
                      *         }
@@ -19939,7 +19947,7 @@ export interface operations {
                      *             {
                      *               "at": "2026-11-22T19:40:00Z",
                      *               "status": 0,
-                     *               "milliseconds": 6,
+                     *               "milliseconds": 14,
                      *               "error": "engine.invalid cannot be resolved",
                      *               "answer": ""
                      *             }
@@ -20028,14 +20036,14 @@ export interface operations {
                      *         {
                      *           "at": "2026-11-22T19:40:00Z",
                      *           "status": 0,
-                     *           "milliseconds": 6,
+                     *           "milliseconds": 14,
                      *           "error": "engine.invalid cannot be resolved",
                      *           "answer": ""
                      *         },
                      *         {
                      *           "at": "2026-11-22T19:40:00Z",
                      *           "status": 0,
-                     *           "milliseconds": 1,
+                     *           "milliseconds": 10,
                      *           "error": "engine.invalid cannot be resolved",
                      *           "answer": ""
                      *         }
@@ -20121,7 +20129,7 @@ export interface operations {
                      *           "in_world_label": "",
                      *           "in_world_date": "",
                      *           "note": "He works there.",
-                     *           "by": "engine (24d053fbe654)",
+                     *           "by": "engine (bc33b1ffb010)",
                      *           "created_at": "2026-11-22T19:40:00Z",
                      *           "undone_at": null
                      *         }
@@ -20214,7 +20222,7 @@ export interface operations {
                      *       "in_world_label": "",
                      *       "in_world_date": "",
                      *       "note": "He works there.",
-                     *       "by": "engine (24d053fbe654)",
+                     *       "by": "engine (bc33b1ffb010)",
                      *       "created_at": "2026-11-22T19:40:00Z",
                      *       "undone_at": null
                      *     }
@@ -20290,7 +20298,7 @@ export interface operations {
                      *       "in_world_label": "",
                      *       "in_world_date": "",
                      *       "note": "He works there.",
-                     *       "by": "engine (24d053fbe654)",
+                     *       "by": "engine (bc33b1ffb010)",
                      *       "created_at": "2026-11-22T19:40:00Z",
                      *       "undone_at": null
                      *     }
@@ -20375,7 +20383,7 @@ export interface operations {
                      *       "in_world_label": "",
                      *       "in_world_date": "",
                      *       "note": "He works there.",
-                     *       "by": "engine (24d053fbe654)",
+                     *       "by": "engine (bc33b1ffb010)",
                      *       "created_at": "2026-11-22T19:40:00Z",
                      *       "undone_at": "2026-11-22T19:40:00Z"
                      *     }
@@ -20489,7 +20497,7 @@ export interface operations {
                      *           "in_world_until_date": "",
                      *           "campaign": null,
                      *           "overrides": null,
-                     *           "author": "engine (24d053fbe654)",
+                     *           "author": "engine (bc33b1ffb010)",
                      *           "folder": "",
                      *           "origin": "",
                      *           "version": 1,
@@ -20519,7 +20527,7 @@ export interface operations {
                      *           "in_world_until_date": "",
                      *           "campaign": null,
                      *           "overrides": null,
-                     *           "author": "engine (24d053fbe654)",
+                     *           "author": "engine (bc33b1ffb010)",
                      *           "folder": "Harbour",
                      *           "origin": "",
                      *           "version": 1,
@@ -20882,7 +20890,7 @@ export interface operations {
                      *       "in_world_until_date": "",
                      *       "campaign": null,
                      *       "overrides": null,
-                     *       "author": "engine (24d053fbe654)",
+                     *       "author": "engine (bc33b1ffb010)",
                      *       "folder": "Harbour",
                      *       "origin": "",
                      *       "version": 1,
@@ -22034,7 +22042,7 @@ export interface operations {
                      *       "in_world_until_date": "",
                      *       "campaign": null,
                      *       "overrides": null,
-                     *       "author": "engine (24d053fbe654)",
+                     *       "author": "engine (bc33b1ffb010)",
                      *       "folder": "",
                      *       "origin": "",
                      *       "version": 2,
@@ -22119,7 +22127,7 @@ export interface operations {
                      *           "title": "A second moon",
                      *           "created_at": "2026-11-22T19:40:00Z",
                      *           "reason": "",
-                     *           "proposed_by": "engine (24d053fbe654)",
+                     *           "proposed_by": "engine (bc33b1ffb010)",
                      *           "campaign": null,
                      *           "entry": {
                      *             "title": "A second moon"
@@ -22133,7 +22141,7 @@ export interface operations {
                      *           "title": "The Tin Heron",
                      *           "created_at": "2026-11-22T19:40:00Z",
                      *           "reason": "Ana asked for an inn twice.",
-                     *           "proposed_by": "engine (24d053fbe654)",
+                     *           "proposed_by": "engine (bc33b1ffb010)",
                      *           "campaign": null,
                      *           "entry": {
                      *             "body": "An inn by the pier.",
@@ -22224,7 +22232,7 @@ export interface operations {
                      *       "title": "The Tin Heron",
                      *       "created_at": "2026-11-22T19:40:00Z",
                      *       "reason": "Ana asked for an inn twice.",
-                     *       "proposed_by": "engine (24d053fbe654)",
+                     *       "proposed_by": "engine (bc33b1ffb010)",
                      *       "campaign": null,
                      *       "entry": {
                      *         "body": "An inn by the pier.",
@@ -22334,7 +22342,7 @@ export interface operations {
                      *       "in_world_until_date": "",
                      *       "campaign": null,
                      *       "overrides": null,
-                     *       "author": "engine (24d053fbe654)",
+                     *       "author": "engine (bc33b1ffb010)",
                      *       "folder": "",
                      *       "origin": "",
                      *       "version": 1,
@@ -22417,12 +22425,12 @@ export interface operations {
                      *       "title": "A second moon",
                      *       "created_at": "2026-11-22T19:40:00Z",
                      *       "reason": "",
-                     *       "proposed_by": "engine (24d053fbe654)",
+                     *       "proposed_by": "engine (bc33b1ffb010)",
                      *       "campaign": null,
                      *       "entry": {
                      *         "title": "A second moon"
                      *       },
-                     *       "decided_by": "engine (24d053fbe654)",
+                     *       "decided_by": "engine (bc33b1ffb010)",
                      *       "decision": "There is one moon."
                      *     }
                      */
@@ -22492,7 +22500,7 @@ export interface operations {
                      *       "title": "A second moon",
                      *       "created_at": "2026-11-22T19:40:00Z",
                      *       "reason": "",
-                     *       "proposed_by": "engine (24d053fbe654)",
+                     *       "proposed_by": "engine (bc33b1ffb010)",
                      *       "campaign": null,
                      *       "entry": {
                      *         "title": "A second moon"
@@ -22679,7 +22687,7 @@ export interface operations {
                      *       "in_world_until_date": "",
                      *       "campaign": null,
                      *       "overrides": null,
-                     *       "author": "engine (24d053fbe654)",
+                     *       "author": "engine (bc33b1ffb010)",
                      *       "folder": "Harbour",
                      *       "origin": "",
                      *       "version": 3,
@@ -22752,7 +22760,7 @@ export interface operations {
                      *       "comments": [
                      *         {
                      *           "id": "01a20000-0000-7000-8000-000000000006",
-                     *           "author": "engine (24d053fbe654)",
+                     *           "author": "engine (bc33b1ffb010)",
                      *           "text": "Which plank?",
                      *           "created_at": "2026-11-22T19:40:00Z",
                      *           "resolved_at": null,
@@ -22838,7 +22846,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "id": "01a20000-0000-7000-8000-000000000006",
-                     *       "author": "engine (24d053fbe654)",
+                     *       "author": "engine (bc33b1ffb010)",
                      *       "text": "Which plank?",
                      *       "created_at": "2026-11-22T19:40:00Z",
                      *       "resolved_at": null,
@@ -22910,7 +22918,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "id": "01a20000-0000-7000-8000-000000000006",
-                     *       "author": "engine (24d053fbe654)",
+                     *       "author": "engine (bc33b1ffb010)",
                      *       "text": "Which plank?",
                      *       "created_at": "2026-11-22T19:40:00Z",
                      *       "resolved_at": null,
@@ -23001,11 +23009,11 @@ export interface operations {
                     /**
                      * @example {
                      *       "id": "01a20000-0000-7000-8000-000000000006",
-                     *       "author": "engine (24d053fbe654)",
+                     *       "author": "engine (bc33b1ffb010)",
                      *       "text": "Which plank?",
                      *       "created_at": "2026-11-22T19:40:00Z",
                      *       "resolved_at": "2026-11-22T19:40:00Z",
-                     *       "resolved_by": "engine (24d053fbe654)"
+                     *       "resolved_by": "engine (bc33b1ffb010)"
                      *     }
                      */
                     "application/json": components["schemas"]["Comment"];
@@ -24254,7 +24262,7 @@ export interface operations {
                      *           "count": 1,
                      *           "is_new": false,
                      *           "who": "",
-                     *           "reason": "bulk change undone by engine (24d053fbe654)"
+                     *           "reason": "bulk change undone by engine (bc33b1ffb010)"
                      *         },
                      *         {
                      *           "at": "2026-11-22T19:40:00Z",
@@ -24270,7 +24278,7 @@ export interface operations {
                      *           "reason": "bulk change by anna: status Draft"
                      *         }
                      *       ],
-                     *       "next_cursor": "IjIwMjYtMTEtMjRUMTU6MTY6MzYuNTg5MzEzKzAwOjAwIg:d5O0ufzvCV717iqSqnjBufodPhhZ3dNL5BuR32SXkuc"
+                     *       "next_cursor": "IjIwMjYtMTEtMjRUMTk6MDk6NDQuNTUwMjMxKzAwOjAwIg:PLmTVxVOdQgRqLpkn-_H5aShhCUpJPdzWpi2MmqwG3Y"
                      *     }
                      */
                     "application/json": components["schemas"]["RecentChangePage"];
@@ -26770,7 +26778,7 @@ export interface operations {
                      *           "state": "done",
                      *           "progress": 100,
                      *           "failure": "",
-                     *           "size": 29188,
+                     *           "size": 29270,
                      *           "created_at": "2026-11-22T19:40:00Z",
                      *           "finished_at": "2026-11-22T19:40:00Z"
                      *         }
@@ -26945,7 +26953,7 @@ export interface operations {
                      *       "state": "done",
                      *       "progress": 100,
                      *       "failure": "",
-                     *       "size": 29188,
+                     *       "size": 29270,
                      *       "created_at": "2026-11-22T19:40:00Z",
                      *       "finished_at": "2026-11-22T19:40:00Z"
                      *     }
@@ -27235,13 +27243,13 @@ export interface operations {
                      *           "audience": "gm",
                      *           "key_id": "01a20000-0000-7000-8000-000000000001",
                      *           "key_name": "engine",
-                     *           "request_id": "01a20e2161757dc1bbee03797798640d",
+                     *           "request_id": "01a20ef6e37477a78f45342642fb8e86",
                      *           "asked": {},
                      *           "returned": [],
                      *           "degraded": [],
                      *           "status": 201,
                      *           "code": "",
-                     *           "milliseconds": 14.669
+                     *           "milliseconds": 56.401
                      *         }
                      *       ],
                      *       "next_cursor": null
@@ -27326,13 +27334,13 @@ export interface operations {
                      *       "audience": "gm",
                      *       "key_id": "01a20000-0000-7000-8000-000000000001",
                      *       "key_name": "engine",
-                     *       "request_id": "01a20e2161757dc1bbee03797798640d",
+                     *       "request_id": "01a20ef6e37477a78f45342642fb8e86",
                      *       "asked": {},
                      *       "returned": [],
                      *       "degraded": [],
                      *       "status": 201,
                      *       "code": "",
-                     *       "milliseconds": 14.669
+                     *       "milliseconds": 56.401
                      *     }
                      */
                     "application/json": components["schemas"]["AuditedCall"];
@@ -28224,7 +28232,7 @@ export interface operations {
                      *       "method": "rules",
                      *       "visibility": "gm",
                      *       "contradicts": [],
-                     *       "decided_by": "engine (24d053fbe654)",
+                     *       "decided_by": "engine (bc33b1ffb010)",
                      *       "decided_at": "2026-11-22T19:40:00Z",
                      *       "created_at": "2026-11-22T19:40:00Z"
                      *     }
@@ -30533,7 +30541,7 @@ export interface operations {
                      *         {
                      *           "id": "01a20000-0000-7000-8000-000000000033",
                      *           "text": "Ada lost a boot.",
-                     *           "author": "engine (24d053fbe654)",
+                     *           "author": "engine (bc33b1ffb010)",
                      *           "party_id": "gulls",
                      *           "session_id": "session-1",
                      *           "used": false,
@@ -30619,7 +30627,7 @@ export interface operations {
                      * @example {
                      *       "id": "01a20000-0000-7000-8000-000000000033",
                      *       "text": "Ada lost a boot.",
-                     *       "author": "engine (24d053fbe654)",
+                     *       "author": "engine (bc33b1ffb010)",
                      *       "party_id": "gulls",
                      *       "session_id": "session-1",
                      *       "used": false,
@@ -30690,7 +30698,7 @@ export interface operations {
                      * @example {
                      *       "id": "01a20000-0000-7000-8000-000000000033",
                      *       "text": "Ada lost a boot.",
-                     *       "author": "engine (24d053fbe654)",
+                     *       "author": "engine (bc33b1ffb010)",
                      *       "party_id": "gulls",
                      *       "session_id": "session-1",
                      *       "used": false,
@@ -30926,7 +30934,7 @@ export interface operations {
                      *       "party_id": "gulls",
                      *       "summary_id": "ep-landing",
                      *       "closed_at": "2026-11-22T19:40:00Z",
-                     *       "closed_by": "engine (24d053fbe654)",
+                     *       "closed_by": "engine (bc33b1ffb010)",
                      *       "created_at": "2026-11-22T19:40:00Z"
                      *     }
                      */
@@ -32063,7 +32071,7 @@ export interface operations {
                      *       "axis": "trust",
                      *       "reason": "They paid at once.",
                      *       "state": "counts",
-                     *       "made_by": "engine (24d053fbe654)",
+                     *       "made_by": "engine (bc33b1ffb010)",
                      *       "caused_by": null,
                      *       "caused_as": "",
                      *       "in_world_at": 412,
@@ -32477,7 +32485,7 @@ export interface operations {
                      *               "summary_id": null,
                      *               "caused_by": null,
                      *               "caused_as": "",
-                     *               "made_by": "engine (24d053fbe654)",
+                     *               "made_by": "engine (bc33b1ffb010)",
                      *               "in_world_at": 412,
                      *               "in_world_label": "12 Rainmonth",
                      *               "happened_at": "2026-11-22T19:40:00Z"
@@ -32589,7 +32597,7 @@ export interface operations {
                      *           "summary_id": null,
                      *           "caused_by": null,
                      *           "caused_as": "",
-                     *           "made_by": "engine (24d053fbe654)",
+                     *           "made_by": "engine (bc33b1ffb010)",
                      *           "in_world_at": 412,
                      *           "in_world_label": "12 Rainmonth",
                      *           "happened_at": "2026-11-22T19:40:00Z"
@@ -32688,7 +32696,7 @@ export interface operations {
                      *               "summary_id": null,
                      *               "caused_by": null,
                      *               "caused_as": "",
-                     *               "made_by": "engine (24d053fbe654)",
+                     *               "made_by": "engine (bc33b1ffb010)",
                      *               "in_world_at": null,
                      *               "in_world_label": "",
                      *               "happened_at": "2026-11-22T19:40:00Z"
@@ -32789,7 +32797,7 @@ export interface operations {
                      *           "summary_id": null,
                      *           "caused_by": null,
                      *           "caused_as": "",
-                     *           "made_by": "engine (24d053fbe654)",
+                     *           "made_by": "engine (bc33b1ffb010)",
                      *           "in_world_at": null,
                      *           "in_world_label": "",
                      *           "happened_at": "2026-11-22T19:40:00Z"
@@ -32870,7 +32878,7 @@ export interface operations {
                      *       "summary_id": null,
                      *       "caused_by": null,
                      *       "caused_as": "",
-                     *       "made_by": "engine (24d053fbe654)",
+                     *       "made_by": "engine (bc33b1ffb010)",
                      *       "in_world_at": null,
                      *       "in_world_label": "",
                      *       "happened_at": "2026-11-22T19:40:00Z"
@@ -32951,7 +32959,7 @@ export interface operations {
                      *       "npc_id": "bo-reed",
                      *       "merged_id": "old-tam",
                      *       "reason": "Old Tam is Bo Reed.",
-                     *       "made_by": "engine (24d053fbe654)",
+                     *       "made_by": "engine (bc33b1ffb010)",
                      *       "merged_at": "2026-11-22T19:40:00Z",
                      *       "undone_by": "",
                      *       "undone_at": null
@@ -33031,7 +33039,7 @@ export interface operations {
                      *           "npc_id": "bo-reed",
                      *           "merged_id": "old-tam",
                      *           "reason": "Old Tam is Bo Reed.",
-                     *           "made_by": "engine (24d053fbe654)",
+                     *           "made_by": "engine (bc33b1ffb010)",
                      *           "merged_at": "2026-11-22T19:40:00Z",
                      *           "undone_by": "",
                      *           "undone_at": null
@@ -33110,9 +33118,9 @@ export interface operations {
                      *       "npc_id": "bo-reed",
                      *       "merged_id": "old-tam",
                      *       "reason": "Old Tam is Bo Reed.",
-                     *       "made_by": "engine (24d053fbe654)",
+                     *       "made_by": "engine (bc33b1ffb010)",
                      *       "merged_at": "2026-11-22T19:40:00Z",
-                     *       "undone_by": "engine (24d053fbe654)",
+                     *       "undone_by": "engine (bc33b1ffb010)",
                      *       "undone_at": "2026-11-22T19:40:00Z"
                      *     }
                      */
@@ -34867,7 +34875,7 @@ export interface operations {
                      *           "speaker": "",
                      *           "event_at": null,
                      *           "expires_at": null,
-                     *           "timestamp_ms": 1795533403532,
+                     *           "timestamp_ms": 1795547410850,
                      *           "created_at": "2026-11-22T19:40:00Z"
                      *         },
                      *         {
@@ -34883,7 +34891,7 @@ export interface operations {
                      *           "speaker": "",
                      *           "event_at": null,
                      *           "expires_at": null,
-                     *           "timestamp_ms": 1795533403531,
+                     *           "timestamp_ms": 1795547410849,
                      *           "created_at": "2026-11-22T19:40:00Z"
                      *         }
                      *       ],
@@ -35065,13 +35073,14 @@ export interface operations {
                      *           "score": 0.527,
                      *           "formerly": false,
                      *           "now": null,
+                     *           "possibly_outdated_by": null,
                      *           "in_world_label": "",
                      *           "heard_from": "",
                      *           "sureness": null,
                      *           "relevance": 0.77,
                      *           "match": "alias",
                      *           "context": "",
-                     *           "recorded_ms": 1795533403531,
+                     *           "recorded_ms": 1795547410849,
                      *           "event_at": null,
                      *           "sources": [
                      *             "Ana is afraid of eels."
@@ -35419,7 +35428,7 @@ export interface operations {
                      *           "speaker": "",
                      *           "event_at": null,
                      *           "expires_at": null,
-                     *           "timestamp_ms": 1795533405358,
+                     *           "timestamp_ms": 1795547416797,
                      *           "created_at": "2026-11-22T19:40:00Z"
                      *         },
                      *         {
@@ -35435,7 +35444,7 @@ export interface operations {
                      *           "speaker": "",
                      *           "event_at": null,
                      *           "expires_at": null,
-                     *           "timestamp_ms": 1795533405359,
+                     *           "timestamp_ms": 1795547416798,
                      *           "created_at": "2026-11-22T19:40:00Z"
                      *         }
                      *       ],
@@ -35532,7 +35541,7 @@ export interface operations {
                      *         "speaker": "",
                      *         "event_at": null,
                      *         "expires_at": null,
-                     *         "timestamp_ms": 1795533405358,
+                     *         "timestamp_ms": 1795547416797,
                      *         "created_at": "2026-11-22T19:40:00Z"
                      *       },
                      *       "observations": [
@@ -35721,7 +35730,7 @@ export interface operations {
                      *       "speaker": "",
                      *       "event_at": null,
                      *       "expires_at": null,
-                     *       "timestamp_ms": 1795533405500,
+                     *       "timestamp_ms": 1795547417555,
                      *       "created_at": "2026-11-22T19:40:00Z"
                      *     }
                      */
@@ -35816,7 +35825,7 @@ export interface operations {
                      *         "speaker": "",
                      *         "event_at": null,
                      *         "expires_at": null,
-                     *         "timestamp_ms": 1795533405574,
+                     *         "timestamp_ms": 1795547417920,
                      *         "created_at": "2026-11-22T19:40:00Z"
                      *       },
                      *       {
@@ -35832,7 +35841,7 @@ export interface operations {
                      *         "speaker": "",
                      *         "event_at": null,
                      *         "expires_at": null,
-                     *         "timestamp_ms": 1795533405575,
+                     *         "timestamp_ms": 1795547417921,
                      *         "created_at": "2026-11-22T19:40:00Z"
                      *       }
                      *     ]
@@ -35920,7 +35929,7 @@ export interface operations {
                      *       "speaker": "",
                      *       "event_at": null,
                      *       "expires_at": null,
-                     *       "timestamp_ms": 1795533403995,
+                     *       "timestamp_ms": 1795547411876,
                      *       "created_at": "2026-11-22T19:40:00Z"
                      *     }
                      */
@@ -36158,7 +36167,7 @@ export interface operations {
                      *         "number": 2,
                      *         "reason": "Appended to USER",
                      *         "made_by": "model",
-                     *         "author": "engine (24d053fbe654)",
+                     *         "author": "engine (bc33b1ffb010)",
                      *         "created_at": "2026-11-22T19:40:00Z"
                      *       }
                      *     ]
@@ -36798,7 +36807,7 @@ export interface operations {
                      *         "speaker": "",
                      *         "event_at": null,
                      *         "expires_at": null,
-                     *         "timestamp_ms": 1795533403531,
+                     *         "timestamp_ms": 1795547410849,
                      *         "created_at": "2026-11-22T19:40:00Z"
                      *       },
                      *       "changes": [
@@ -36982,7 +36991,7 @@ export interface operations {
                      *       "speaker": "",
                      *       "event_at": null,
                      *       "expires_at": null,
-                     *       "timestamp_ms": 1795533403815,
+                     *       "timestamp_ms": 1795547411491,
                      *       "created_at": "2026-11-22T19:40:00Z"
                      *     }
                      */
@@ -37075,7 +37084,7 @@ export interface operations {
                      *       "speaker": "",
                      *       "event_at": null,
                      *       "expires_at": null,
-                     *       "timestamp_ms": 1795533403932,
+                     *       "timestamp_ms": 1795547411716,
                      *       "created_at": "2026-11-22T19:40:00Z"
                      *     }
                      */
@@ -37166,7 +37175,7 @@ export interface operations {
                      *       "speaker": "",
                      *       "event_at": null,
                      *       "expires_at": null,
-                     *       "timestamp_ms": 1795533403995,
+                     *       "timestamp_ms": 1795547411876,
                      *       "created_at": "2026-11-22T19:40:00Z"
                      *     }
                      */
@@ -37257,7 +37266,7 @@ export interface operations {
                      *       "speaker": "",
                      *       "event_at": null,
                      *       "expires_at": null,
-                     *       "timestamp_ms": 1795533403995,
+                     *       "timestamp_ms": 1795547411876,
                      *       "created_at": "2026-11-22T19:40:00Z"
                      *     }
                      */
@@ -37340,7 +37349,7 @@ export interface operations {
                      *         "speaker": "",
                      *         "event_at": null,
                      *         "expires_at": null,
-                     *         "timestamp_ms": 1795533403531,
+                     *         "timestamp_ms": 1795547410849,
                      *         "created_at": "2026-11-22T19:40:00Z"
                      *       }
                      *     ]
@@ -37426,7 +37435,7 @@ export interface operations {
                      *           "speaker": "",
                      *           "event_at": null,
                      *           "expires_at": null,
-                     *           "timestamp_ms": 1795533406975,
+                     *           "timestamp_ms": 1795547422406,
                      *           "created_at": "2026-11-22T19:40:00Z"
                      *         },
                      *         "newer": {
@@ -37442,7 +37451,7 @@ export interface operations {
                      *           "speaker": "",
                      *           "event_at": null,
                      *           "expires_at": null,
-                     *           "timestamp_ms": 1795533406996,
+                     *           "timestamp_ms": 1795547422457,
                      *           "created_at": "2026-11-22T19:40:00Z"
                      *         },
                      *         "similarity": 1
@@ -37534,7 +37543,7 @@ export interface operations {
                      *       "speaker": "",
                      *       "event_at": null,
                      *       "expires_at": null,
-                     *       "timestamp_ms": 1795533406996,
+                     *       "timestamp_ms": 1795547422457,
                      *       "created_at": "2026-11-22T19:40:00Z"
                      *     }
                      */
@@ -38349,6 +38358,7 @@ export interface operations {
                      *           "score": 0.98,
                      *           "formerly": false,
                      *           "now": null,
+                     *           "possibly_outdated_by": null,
                      *           "in_world_label": "",
                      *           "heard_from": "",
                      *           "sureness": null,

@@ -121,6 +121,10 @@ class BucketHit(OpenModel):
     """
     Id of the newer memory that contradicts it.
     """
+    possibly_outdated_by: str | None = None
+    """
+    A newer memory that seems to say what holds now.
+    """
     in_world_label: str = ''
     """
     The in-world date as people say it.
@@ -608,6 +612,10 @@ class MemoryHit(OpenModel):
     now: str | None = None
     """
     Id of the newer memory that contradicts it.
+    """
+    possibly_outdated_by: str | None = None
+    """
+    A newer memory that seems to say what holds now.
     """
     in_world_label: str = ''
     """

@@ -1,0 +1,288 @@
+"""Fit and measure which memories were outdated by newer ones: `python -m bench.updates`.
+
+    python -m bench.updates                    # cross-validated on our own statements
+    python -m bench.updates --fit              # fit to all of them, write updates.json
+    python -m bench.updates --ask FILE         # ask the questions of a file, as shipped
+
+Our own statements are groups about one subject (bench/data/statement_groups.txt): `?` a question,
+`1` its first answer, `=` the same in other words, `>` what holds later, `~` another statement in
+nearly the same words, `+` and `*` other traits of the subject (`*` after a change), `-` and `/`
+others of its kind (`/` after a change). Scenes mix a group with lines of three others. The
+folds keep the scenes of a group together.
+
+A row of FILE has `lang`, `memories` (`id`, `at`, `text`), `question`, and the ids `current` and
+`former`. Its memories are added one by one by rules, then the question is asked.
+"""
+
+import argparse
+import json
+import random
+import time
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from bench.labelled_sets import DATA
+from bench.scratch import connect
+
+GROUPS = DATA / "statement_groups.txt"
+FOLDS, SCENES = 5, 3
+TREES: dict[str, Any] = {
+    "n_estimators": 200,
+    "max_depth": 3,
+    "learning_rate": 0.06,
+    "subsample": 0.6,
+    "max_features": 0.3,
+    "random_state": 0,
+}
+LEAST = 0.5
+ANSWERS, UPDATE = ("1", "="), ">"
+
+
+@dataclass(frozen=True)
+class Scene:
+    """Lines of (kind, text), oldest first; `x` is of another group."""
+
+    group: int
+    question: str
+    lines: Sequence[tuple[str, str]]
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """Pairs of lines, the older first, of one scene."""
+
+    scene: Scene
+    pairs: Sequence[tuple[int, int]]
+    signs: Sequence[Sequence[float]]
+    cosines: Sequence[float]
+
+    def is_update(self, pair: tuple[int, int]) -> bool:
+        older, newer = (self.scene.lines[line][0] for line in pair)
+        return older in ANSWERS and newer == UPDATE
+
+    def is_same(self, pair: tuple[int, int]) -> bool:
+        return {self.scene.lines[line][0] for line in pair} == set(ANSWERS)
+
+
+def load_groups() -> list[dict[str, str]]:
+    groups: list[dict[str, str]] = []
+    language = ""
+    for line in GROUPS.read_text(encoding="utf-8").splitlines():
+        kind, text = line[:1], line[2:]
+        if kind == "#":
+            language = text.removeprefix("lang ")
+        elif kind == "?":
+            groups.append({"lang": language, "?": text})
+        else:
+            groups[-1][kind] = text
+    return groups
+
+
+def make_scenes(groups: list[dict[str, str]]) -> Iterator[Scene]:
+    chance = random.Random(5)
+    for number, group in [*enumerate(groups)] * SCENES:
+        places = {"1": 0.0, "-": chance.choice([1, 5]), "+": chance.choice([2, 4]), ">": 3.0}
+        places["="] = chance.choice([1.5, 1.5, -1])
+        places |= {"*": chance.choice([2.5, 6]), "/": chance.choice([2.2, 6.5])}
+        lines = [
+            (place, kind, group[kind])
+            for kind, place in places.items()
+            if kind in group and place >= 0
+        ]
+        others = [each for each in groups if each["lang"] == group["lang"] and each is not group]
+        for other in chance.sample(others, 3):
+            lines.append((chance.random() * 7, "x", other[chance.choice("1+>")]))
+        yield Scene(number, group["?"], [(kind, text) for _, kind, text in sorted(lines)])
+
+
+def pairs_of(scenes: list[Scene]) -> list[Candidates]:
+    from memories.similarity.updates import StatedText, signs_of_update
+    from retrieval.embedders import get_embedder
+
+    embedder = get_embedder("memory")
+    texts = sorted({text for scene in scenes for _, text in scene.lines})
+    questions = sorted({scene.question for scene in scenes})
+    stated = {
+        text: StatedText.of(text, vector)
+        for text, vector in zip(texts, embedder.embed_document(texts), strict=True)
+    }
+    asked = {
+        text: StatedText.of(text, vector)
+        for text, vector in zip(questions, embedder.embed_query(questions), strict=True)
+    }
+    result = []
+    for scene in scenes:
+        question = asked[scene.question]
+        lines = [stated[text] for _, text in scene.lines]
+        cosines = [float(question.vector @ line.vector) for line in lines]
+        pairs = [*combinations(range(len(lines)), 2)]
+        signs = [
+            signs_of_update(question, lines[one], lines[two], best=max(cosines))
+            for one, two in pairs
+        ]
+        result.append(Candidates(scene, pairs, signs, cosines))
+    return result
+
+
+def fit_trees(examples: list[Candidates]) -> Any:
+    from sklearn.ensemble import GradientBoostingClassifier
+
+    rows, labels = [], []
+    for each in examples:
+        for pair, signs in zip(each.pairs, each.signs, strict=True):
+            # What says the same in other words is no example: either order is right.
+            if not each.is_same(pair):
+                rows.append(signs)
+                labels.append(each.is_update(pair))
+    return GradientBoostingClassifier(**TREES).fit(rows, labels)
+
+
+def as_numbers(trees: Any) -> dict[str, Any]:
+    """Return the trees as `UpdateModel` reads them."""
+    from retrieval.embedders import get_embedder
+
+    nodes = max(each[0].tree_.node_count for each in trees.estimators_)
+    data: dict[str, Any] = {name: [] for name in ("sign", "threshold", "left", "right", "value")}
+    for (each,) in trees.estimators_:
+        tree = each.tree_
+        own = np.arange(tree.node_count)
+        is_leaf = tree.children_left < 0
+        columns = {
+            "sign": np.where(is_leaf, 0, tree.feature),
+            "threshold": np.where(is_leaf, 0.0, tree.threshold).round(5),
+            "left": np.where(is_leaf, own, tree.children_left),
+            "right": np.where(is_leaf, own, tree.children_right),
+            "value": (tree.value[:, 0, 0] * trees.learning_rate).round(5),
+        }
+        for name, values in columns.items():
+            data[name].append([*values.tolist(), *[0] * (nodes - tree.node_count)])
+    prior = float(trees.init_.class_prior_[1])
+    return {
+        "embedder": get_embedder("memory").name,
+        "base": round(float(np.log(prior / (1 - prior))), 5),
+        "depth": TREES["max_depth"],
+        "least": LEAST,
+        **data,
+    }
+
+
+def print_held_out(examples: list[Candidates]) -> None:
+    """Print, for several probabilities, what a question finds first and what is marked."""
+    from memories.similarity.updates import UpdateModel
+
+    probabilities: list[Any] = [None] * len(examples)
+    for fold in range(FOLDS):
+        training = [each for each in examples if each.scene.group % FOLDS != fold]
+        model = UpdateModel.of(as_numbers(fit_trees(training)))
+        for number, each in enumerate(examples):
+            if each.scene.group % FOLDS == fold:
+                probabilities[number] = model.probabilities(each.signs)
+    for least in (0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9):
+        counts: Counter[str] = Counter()
+        for each, of_pairs in zip(examples, probabilities, strict=True):
+            counts += judge(each, of_pairs, least=least)
+        total = len(examples)
+        marked = counts["marked"] / counts["former"]
+        precision = counts["marked"] / max(counts["marked"] + counts["wrong"], 1)
+        print(
+            f"from {least}: current first {counts['first'] / total:.2f} (by relevance alone "
+            f"{counts['first by relevance'] / total:.2f}), former marked {marked:.2f}, "
+            f"precision {precision:.2f} ({counts['wrong']} wrong in {total} questions)"
+        )
+
+
+def judge(each: Candidates, probabilities: Sequence[float], *, least: float) -> Counter[str]:
+    kinds = [kind for kind, _ in each.scene.lines]
+    newer: dict[int, int] = {}
+    order = np.argsort(-np.asarray(probabilities))
+    for at in order:
+        older, later = each.pairs[at]
+        if probabilities[at] >= least:
+            newer.setdefault(older, later)
+    best = top = int(np.argmax(each.cosines))
+    while top in newer:
+        top = newer[top]
+    former = [line for line, kind in enumerate(kinds) if kind in ANSWERS]
+    marked = [line for line in former if line in newer and kinds[newer[line]] == UPDATE]
+    wrong = [
+        line
+        for line, later in newer.items()
+        if not (kinds[line] in ANSWERS and kinds[later] in (UPDATE, *ANSWERS))
+    ]
+    return Counter(
+        {
+            "first": kinds[top] == UPDATE,
+            "first by relevance": kinds[best] == UPDATE,
+            "former": len(former),
+            "marked": len(marked),
+            "wrong": len(wrong),
+        }
+    )
+
+
+def ask_file(path: Path) -> None:
+    """Print how often the current memory is first, and the former ones marked, by language."""
+    from memories import namespaces
+    from memories.buckets.read_pipeline import ReadPipeline
+    from memories.haema import Memory
+    from memories.search import recall
+    from worlds.models import World
+
+    world, _ = World.objects.get_or_create(slug="bench", defaults={"name": "Bench"})
+    counts: dict[str, Counter[str]] = {}
+    for line in path.read_text(encoding="utf-8").splitlines():
+        row = json.loads(line)
+        name = f"updates-{row['id']}-{time.time_ns()}"
+        namespace = namespaces.get_or_create_namespace(world, name)
+        namespace.language = row["lang"]
+        namespace.save()
+        memory = Memory(world="bench", namespace=name)
+        for given in sorted(row["memories"], key=lambda each: each["at"]):
+            memory.add([given["text"]])
+        ids = {given["text"]: given["id"] for given in row["memories"]}
+        found = recall.search(namespace, row["question"], limit=10).memories
+        answer = ReadPipeline(namespace, abstains=False).query(row["question"])
+        shown = [one.memory for one in answer.memories]
+        for way, memories in (("search", found), ("query", shown)):
+            for language in (row["lang"], "all"):
+                count = counts.setdefault(f"{way} {language}", Counter())
+                count["questions"] += 1
+                count["first"] += bool(memories) and ids.get(memories[0].text) == row["current"]
+                former = [one for one in memories if ids.get(one.text) in row["former"]]
+                count["former shown"] += len(former)
+                count["marked"] += sum(one.newer is not None for one in former)
+                others = [one for one in memories if ids.get(one.text) not in row["former"]]
+                count["others marked"] += sum(one.newer is not None for one in others)
+    for name, count in sorted(counts.items()):
+        print(name, dict(count))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--fit", action="store_true")
+    parser.add_argument("--ask", type=Path)
+    options = parser.parse_args()
+    connect("memory37_updates_bench")
+    if options.ask:
+        return ask_file(options.ask)
+    examples = pairs_of([*make_scenes(load_groups())])
+    if options.fit:
+        from memories.similarity.updates import MODEL_FILE
+
+        data = as_numbers(fit_trees(examples))
+        MODEL_FILE.write_text(json.dumps(data) + "\n", encoding="utf-8")
+        print(f"{len(examples)} scenes, {len(data['value'])} trees in {MODEL_FILE}")
+        return None
+    return print_held_out(examples)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,155 @@
+"""A newer memory that shares hardly a word with the one that it makes outdated."""
+
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
+from uuid import UUID
+
+import numpy as np
+import pytest
+
+from memories.buckets.read_pipeline import ReadPipeline
+from memories.found_memory import FoundMemory
+from memories.models import MemoryItem, Namespace, Succession
+from memories.presenters import present_hit
+from memories.search import recall
+from memories.search.outdated import is_later, may_be_outdated, newest
+from memories.similarity.updates import UpdateModel, speaks_of_change, update_model
+from retrieval.models import uuid7
+from tests.memories.conftest import remember
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def _local_embedder(settings: Any) -> None:
+    """The one that the model was fitted for."""
+    settings.EMBEDDER = "local"
+
+
+CASES = [
+    (
+        "Where does the smith Halvard work?",
+        "Halvard the smith works in the yard behind the temple.",
+        "Halvard takes four days for a sword.",
+        "Halvard hammers his iron down at the ford since the temple threw him out.",
+    ),
+    (
+        "Где лагерь разбойников?",
+        "Разбойники стоят лагерем в Чёрном бору.",
+        "У разбойников есть пушка.",
+        "Когда бор подожгли, разбойники ушли на болото.",
+    ),
+    (
+        "용은 어디에 있어?",
+        "용 애쉬는 구리 광산에서 잔다.",
+        "용 애쉬는 한쪽 눈이 없다.",
+        "애쉬는 광산을 떠나 종탑에 둥지를 틀었다.",
+    ),
+]
+
+
+@pytest.mark.parametrize(("question", "former", "beside", "current"), CASES)
+def test_what_holds_now_is_first_and_the_former_marked(
+    mira: Namespace, question: str, former: str, beside: str, current: str
+) -> None:
+    for text in (former, beside, current):
+        remember(mira, text)
+    assert not Succession.objects.exists()  # nothing was recognized when it was written
+    for limit in (1, 5):
+        found = recall.search(mira, question, limit=limit).memories
+        assert found[0].text == current
+    by_text = {memory.text: memory for memory in found}
+    assert by_text[former].possibly_outdated_by == by_text[current].id
+    assert not by_text[former].formerly
+    assert by_text[current].newer is None
+    assert all(memory.newer is None for memory in found if memory.text == beside)
+    hit = present_hit(by_text[former])
+    assert hit.possibly_outdated_by == str(by_text[current].id)
+    ranked = ReadPipeline(mira).rank(found)
+    assert [one.memory.text for one in ranked][:2] == [current, former]
+
+
+def test_what_is_possibly_outdated_is_never_left_out(mira: Namespace) -> None:
+    question, former, _, current = CASES[0]
+    remember(mira, former)
+    remember(mira, current)
+    found = recall.search(mira, question, former=False).memories
+    assert [memory.text for memory in found] == [current, former]
+
+
+def test_an_older_memory_outdates_nothing(mira: Namespace) -> None:
+    question, former, _, current = CASES[0]
+    remember(mira, current)
+    remember(mira, former)
+    found = recall.search(mira, question).memories
+    assert found[0].text == former
+    assert not any(memory.newer for memory in found)
+
+
+def test_turns_and_other_scopes_outdate_nothing() -> None:
+    older = FoundMemory(uuid7(), "one", timestamp_ms=1)
+    newer = FoundMemory(uuid7(), "two", timestamp_ms=2)
+    assert may_be_outdated(older, by=newer)
+    assert not may_be_outdated(older, by=replace(newer, is_turn=True))
+    assert not may_be_outdated(older, by=replace(newer, metadata={"scope": "elsewhere"}))
+
+
+def test_the_time_in_the_world_counts_before_the_time_of_recording() -> None:
+    first = FoundMemory(uuid7(), "one", timestamp_ms=2, in_world_at=10.0)
+    second = FoundMemory(uuid7(), "two", timestamp_ms=1, in_world_at=20.0)
+    assert is_later(second, than=first)
+    dated = replace(first, in_world_at=None, event_at=datetime(2026, 1, 2, tzinfo=UTC))
+    before = replace(second, in_world_at=None, event_at=datetime(2026, 1, 1, tzinfo=UTC))
+    assert is_later(dated, than=before)
+
+
+def test_the_last_of_several_is_meant_and_a_circle_ends() -> None:
+    one, two, three = (UUID(int=number) for number in (1, 2, 3))
+    assert newest(one, {one: two, two: three}) == three
+    assert newest(one, {one: two, two: three, three: one}) == three
+
+
+def test_a_tree_sends_each_row_to_its_leaf() -> None:
+    model = UpdateModel.of(
+        {
+            "embedder": "",
+            "base": 0.0,
+            "depth": 1,
+            "least": 0.5,
+            "sign": [[1, 0, 0]],
+            "threshold": [[0.5, 0, 0]],
+            "left": [[1, 1, 2]],
+            "right": [[2, 1, 2]],
+            "value": [[0.0, -2.0, 2.0]],
+        }
+    )
+    low, high = model.probabilities([[9.0, 0.5], [9.0, 0.6]])
+    assert np.allclose([low, high], [1 / (1 + np.e**2), 1 / (1 + np.e**-2)])
+
+
+def test_the_stored_trees_end_in_leaves() -> None:
+    model = update_model()
+    trees = np.arange(len(model.value))
+    nodes = np.zeros_like(trees)
+    for side in (model.left, model.right):
+        for _ in range(model.depth):
+            nodes = side[trees, nodes]
+        assert (side[trees, nodes] == nodes).all()
+
+
+def test_a_change_is_recognized_in_three_languages() -> None:
+    assert speaks_of_change("Since the flood nobody crosses.")
+    assert speaks_of_change("Теперь ворота заперты.")
+    assert speaks_of_change("이제 문이 닫혀 있다.")
+    assert not speaks_of_change("The ferryman is deaf. Паромщик глух. 뱃사공은 귀가 어둡다.")
+    assert not speaks_of_change("Renowned knights")  # a part of a word is no word
+
+
+def test_memories_without_vectors_are_left_as_they_are(mira: Namespace) -> None:
+    question, former, _, current = CASES[0]
+    remember(mira, former)
+    remember(mira, current)
+    MemoryItem.objects.update(embedding=None, embedding_model="")
+    found = recall.search(mira, question, mode="keyword").memories
+    assert not any(memory.newer for memory in found)
