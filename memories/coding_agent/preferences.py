@@ -1,8 +1,9 @@
 """An agent's user's preferences, inferred from the work that was accepted."""
 
 from collections import Counter, UserList
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 
 from memories.coding_agent.episodes import TaskEpisode
 
@@ -11,33 +12,44 @@ MANY_STEPS, CALLS_PER_STEP, MANY_FILES = 10, 3, 5
 
 
 class Observations(UserList[str]):
-    """Observed preferences, oldest first. What is appended is saved: the design's code appends."""
+    """Observed preferences, oldest first. What is appended is saved: the design's code appends.
+
+    Of more than `MAX_OBSERVATIONS` the oldest are only counted (`earlier`): every save writes all.
+    """
 
     def __init__(
-        self, observations: Iterable[str] = (), save: Callable[[list[str]], None] | None = None
+        self,
+        observations: Iterable[str] = (),
+        save: Callable[["Observations"], None] | None = None,
+        *,
+        earlier: Mapping[str, int] = MappingProxyType({}),
     ) -> None:
         super().__init__(observations)
-        self.save = save
+        self.save, self.earlier = save, Counter(earlier)
 
     def append(self, item: str) -> None:
         self.extend([item])
 
     def extend(self, other: Iterable[str]) -> None:
-        """Add and save; of more than `MAX_OBSERVATIONS` the oldest are dropped."""
-        self.data = [*self.data, *other][-MAX_OBSERVATIONS:]
+        """Add and save."""
+        every = [*self.data, *other]
+        self.earlier.update(every[:-MAX_OBSERVATIONS])
+        self.data = every[-MAX_OBSERVATIONS:]
         if self.save is not None:
-            self.save(self.data)
+            self.save(self)
 
 
 @dataclass
 class UserPreferences:
-    """`frequently_accepted` has one entry per observation ("naming:snake_case"), oldest first."""
+    """`frequently_accepted` has one entry per observation ("naming:snake_case"), oldest first, the
+    latest `MAX_OBSERVATIONS` of them."""
 
     frequently_accepted: Observations = field(default_factory=Observations)
 
     def counts(self) -> dict[str, int]:
         """Return the number of observations of each preference, most frequent first."""
-        return dict(Counter(self.frequently_accepted).most_common())
+        observed = self.frequently_accepted
+        return dict((Counter(observed) + observed.earlier).most_common())
 
 
 def coding_style(episode: TaskEpisode) -> list[str]:

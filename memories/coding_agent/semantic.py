@@ -91,10 +91,14 @@ class SemanticMemoryManager:
         """The observed preferences; what is appended to `frequently_accepted` is stored."""
         state = self._store.load_state(PREFERENCES) or {}
 
-        def save(observations: list[str]) -> None:
-            self._store.save_state(PREFERENCES, {"frequently_accepted": observations})
+        def save(observed: Observations) -> None:
+            self._store.save_state(
+                PREFERENCES,
+                {"frequently_accepted": observed.data, "earlier": dict(observed.earlier)},
+            )
 
-        return UserPreferences(Observations(state.get("frequently_accepted", ()), save))
+        observed = state.get("frequently_accepted", ())
+        return UserPreferences(Observations(observed, save, earlier=state.get("earlier", {})))
 
     def add_bug_pattern(
         self,

@@ -324,6 +324,17 @@ def test_an_episode_teaches_once(store: MemoryStore) -> None:
     assert semantic.user_preferences.frequently_accepted == list(learned.preferences)
 
 
+def test_many_observed_preferences_stay_counted(
+    store: MemoryStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("memories.coding_agent.preferences.MAX_OBSERVATIONS", 3)
+    for observation in ("old", "old", "new", "newer", "newest", "old"):
+        SemanticMemoryManager(store).save_preferences([observation])
+    observed = SemanticMemoryManager(store).user_preferences
+    assert observed.frequently_accepted == ["newer", "newest", "old"]
+    assert observed.counts() == {"old": 3, "new": 1, "newer": 1, "newest": 1}
+
+
 def test_a_failed_episode_teaches_no_solution(store: MemoryStore) -> None:
     learned = SemanticMemoryManager(store).learn_from_episode(
         episode("Try", "KeyError", "'tile'", success=False)

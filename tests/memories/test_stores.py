@@ -6,6 +6,7 @@ from pathlib import Path
 from uuid import uuid4
 
 import pytest
+from django.db import connection, transaction
 from qdrant_client import QdrantClient
 
 from memories.code_rules.rule import CodeRule, RuleCategory
@@ -18,7 +19,7 @@ from memories.coding_agent.stores import (
     PostgresMemoryStore,
 )
 from memories.coding_agent.stores.protocol import StoreDamaged, StoreDown
-from memories.models import CodeRuleOutcome, MemoryItem, Namespace
+from memories.models import CodeRuleOutcome, MemoryItem, Namespace, StoredCodeRule
 from memories.states import Bucket
 from retrieval.errors import Conflict, Invalid, NotFound
 
@@ -181,6 +182,14 @@ def test_rules_with_names_alike_are_candidates_for_a_merge(store: MemoryStore) -
         near.id
     ]
     assert store.find_similar_rules("none by identity", "security") == []
+
+
+@pytest.mark.django_db
+def test_rules_with_names_alike_are_found_by_an_index() -> None:
+    with connection.cursor() as cursor, transaction.atomic():
+        cursor.execute("SET LOCAL enable_seqscan = off")
+        rows = StoredCodeRule.objects.filter(name__trigram_similar="None by identity")
+        assert "idx_code_rules_name_trigrams" in rows.explain()
 
 
 def test_a_file_cut_in_half_is_named_and_left_alone(tmp_path: Path) -> None:

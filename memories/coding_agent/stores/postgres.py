@@ -241,6 +241,8 @@ class PostgresMemoryStore(MemoryStore):
         if not has_trigrams():
             return super().find_similar_rules(name, category)
         rows = self.rules() if category is None else self.rules().filter(category=category)
+        # The names that a trigram index finds; what `similar_by_name` takes is far more alike.
+        rows = rows.filter(name__trigram_similar=name)
         rows = rows.annotate(likeness=TrigramSimilarity("name", name)).order_by("-likeness", "pk")
         return similar_by_name([as_rule(row) for row in rows[:CANDIDATES]], name)
 
