@@ -179,11 +179,11 @@ class UpdateModel:
 
     @classmethod
     def of(cls, data: dict[str, Any]) -> "UpdateModel":
-        arrays = {
-            name: np.asarray(data[name]) for name in ("sign", "threshold", "left", "right", "value")
+        arrays = ("sign", "threshold", "left", "right", "value")
+        values: dict[str, Any] = {
+            name: np.asarray(value) if name in arrays else value for name, value in data.items()
         }
-        plain = {name: data[name] for name in ("embedder", "base", "depth", "least")}
-        return cls(**plain, **arrays)
+        return cls(**values)
 
     def probabilities(self, rows: Sequence[Sequence[float]]) -> NDArray[np.float64]:
         """Return for each row of signs the probability of an update, 0 to 1."""
