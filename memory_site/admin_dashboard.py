@@ -14,7 +14,7 @@ from django.utils.translation import gettext_lazy as _
 
 from knowledge.editing_models import LoreProposal
 from knowledge.graph.contradiction_models import Contradiction
-from memory_site.health import PARTS, is_failing
+from memory_site.health import examine_parts
 from npcs.models import DispositionChange
 from retrieval.models import LanguageModelCall
 from worlds.admin_scoping import administered_worlds
@@ -31,6 +31,7 @@ PART_NAMES = {
     "worker": _("Worker"),
     "beat": _("Scheduler"),
     "graph": _("Graph mirror"),
+    "replica": _("Replica"),
 }
 
 
@@ -44,7 +45,8 @@ def dashboard(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
     context["own_worlds"] = _own_worlds(request)
     if is_operator(request.user):
         context["health"] = [
-            (PART_NAMES.get(part.name, part.name), not is_failing(part)) for part in PARTS
+            (PART_NAMES.get(part.name, part.name), problem is None)
+            for part, problem in examine_parts()
         ]
         context["figures"] = _figures()
     return context

@@ -53,6 +53,13 @@ def conninfo() -> str:
     )
 
 
+def probe_database() -> None:
+    """Raise `psycopg.OperationalError`, with the server's own reason, if the database does not let
+    us in. Past the pool, which waits ten seconds and then says nothing but that."""
+    with psycopg.connect(conninfo(), connect_timeout=CONNECT_SECONDS, autocommit=True) as raw:
+        raw.execute("SELECT 1")
+
+
 def celery_defaults() -> dict[str, Any]:
     """Return Celery's configuration beyond the CELERY_* settings. Called when the configuration is
     first read."""

@@ -4,11 +4,12 @@ from collections.abc import Sequence
 from importlib.util import find_spec
 from typing import Any
 
+import psycopg
 from django.conf import settings
 from django.core.checks import CheckMessage, Error, Tags, Warning, register
-from django.db import DatabaseError, connections
+from django.db import DEFAULT_DB_ALIAS, DatabaseError, connections
 
-from memory_site.broker import SERVER_OPTIONS, broker_scheme
+from memory_site.broker import SERVER_OPTIONS, broker_scheme, probe_database
 from memory_site.migration_state import migration_state
 from memory_site.version import VERSION
 from worlds.webhooks.addresses import parse_networks
@@ -21,7 +22,11 @@ OLDEST_POSTGRES = 150_000
 OLDEST_PGVECTOR = (0, 8)
 SELECT_VERSIONS = """
 SELECT current_setting('server_version_num')::int,
-    (SELECT default_version FROM pg_available_extensions WHERE name = 'vector')
+    (SELECT default_version FROM pg_available_extensions WHERE name = 'vector'),
+    EXISTS (SELECT FROM pg_extension WHERE extname = 'vector')
+      OR (SELECT rolsuper FROM pg_roles WHERE rolname = current_user)
+      OR EXISTS (SELECT FROM pg_available_extension_versions WHERE name = 'vector' AND trusted),
+    current_database()
 """
 
 
@@ -73,12 +78,17 @@ def database_is_capable(
 
 def check_database(alias: str) -> list[CheckMessage]:
     try:
+        if alias == DEFAULT_DB_ALIAS:
+            probe_database()
         with connections[alias].cursor() as cursor:
             cursor.execute(SELECT_VERSIONS)
-            server, pgvector = cursor.fetchone()
-    except DatabaseError as error:
+            server, pgvector, is_creatable, name = cursor.fetchone()
+    except (DatabaseError, psycopg.OperationalError) as error:
         problem = f"The database cannot be reached: {str(error).strip()}"
-        hint = "Correct DATABASE_URL, or remove it to use the embedded PostgreSQL."
+        hint = (
+            "Start the server that DATABASE_URL names, or correct DATABASE_URL, or remove it to "
+            "use the embedded PostgreSQL."
+        )
         return [Error(problem, hint=hint, id="memory37.E001")]
     messages: list[CheckMessage] = []
     if server < OLDEST_POSTGRES:
@@ -96,6 +106,10 @@ def check_database(alias: str) -> list[CheckMessage]:
         problem = f"pgvector {pgvector} is too old: filtered vector search would miss rows."
         hint = "Install pgvector 0.8 or newer and run ALTER EXTENSION vector UPDATE."
         messages.append(Error(problem, hint=hint, id="memory37.E004"))
+    elif not is_creatable:
+        problem = "The extension vector is not in the database, and this role may not create it."
+        hint = f'As a superuser, once: psql -d {name} -c "CREATE EXTENSION vector"'
+        messages.append(Error(problem, hint=hint, id="memory37.E009"))
     return messages + check_that_code_is_not_older()
 
 

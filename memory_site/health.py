@@ -5,17 +5,18 @@ ready and names it in `degraded`, with the same words as the answers of the tool
 """
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from django.db import connection
 from django.http import HttpRequest, JsonResponse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
 from knowledge.graph.neo4j_driver import site_neo4j
 from knowledge.graph.projection_models import GraphMirror
+from memory_site.broker import probe_database
 from memory_site.celery import app as celery_app
+from memory_site.database.replica import require_replica
 from memory_site.migration_state import migration_state
 from memory_site.presence import is_beat_running, is_worker_running
 from retrieval.embedders import get_embedder
@@ -32,16 +33,13 @@ class SitePart(NamedTuple):
     """Said when the probe fails: what it means and what to do. Strangers may read it, so it holds
     no address and no error of a server; those are in the log."""
     degraded_name: str = ""
-
-
-def probe_database() -> None:
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT 1")
+    needs_database: bool = False
+    """Whether nobody knows its state while the database does not answer."""
 
 
 def probe_migrations() -> None:
     if waiting := migration_state().waiting:
-        raise RuntimeError(f"migrations are waiting: {', '.join(waiting)}")
+        raise RuntimeError(f"{len(waiting)} migrations are waiting, first {waiting[0]}")
 
 
 def probe_embedder() -> None:
@@ -77,11 +75,18 @@ def probe_graph() -> None:
 
 
 PARTS = (
-    SitePart("database", probe_database, is_required=True, reason="The database does not answer."),
+    SitePart(
+        "database",
+        probe_database,
+        is_required=True,
+        reason="The database does not answer: start the server that DATABASE_URL names. What it "
+        "says is in the log and in manage.py doctor.",
+    ),
     SitePart(
         "migrations",
         probe_migrations,
         is_required=True,
+        needs_database=True,
         reason="Migrations are waiting: run manage.py migrate.",
     ),
     SitePart(
@@ -95,6 +100,7 @@ PARTS = (
         "vectors",
         probe_vectors,
         is_required=False,
+        needs_database=True,
         degraded_name="vector",
         reason="The stored vectors are of another model than this process runs: "
         "run manage.py switch_model with the new settings, then restart.",
@@ -104,35 +110,54 @@ PARTS = (
         probe_broker,
         is_required=False,
         degraded_name="worker",
-        reason="The broker does not answer: work waits as rows until it does.",
+        reason="The broker does not answer: start the server that CELERY_BROKER_URL names. Work "
+        "waits as rows until it does.",
     ),
     SitePart(
         "worker",
         probe_worker,
         is_required=False,
+        needs_database=True,
         degraded_name="worker",
         reason="No worker runs: new texts are found by their words alone, imports, archives and "
-        "webhooks wait. Under make up it is started again within seconds.",
+        "webhooks wait. Start one; under make up and systemd it is started again within seconds.",
     ),
     SitePart(
         "beat",
         probe_beat,
         is_required=False,
+        needs_database=True,
         degraded_name="beat",
-        reason="No scheduler runs: nothing is swept, expired or mirrored until one does.",
+        reason="No scheduler runs: nothing is swept, expired or mirrored until you start one.",
     ),
     SitePart(
         "graph",
         probe_graph,
         is_required=False,
+        needs_database=True,
         degraded_name="graph",
         reason="Neo4j does not answer or was never filled: PostgreSQL answers instead.",
+    ),
+    SitePart(
+        "replica",
+        require_replica,
+        is_required=False,
+        degraded_name="replica",
+        reason="The replica of DATABASE_REPLICA_URL is away or more than a second behind: the "
+        "primary answers until it has caught up.",
     ),
 )
 
 
-def is_failing(part: SitePart) -> bool:
-    return failure_of(part) is not None
+def examine_parts() -> Iterator[tuple[SitePart, Exception | None]]:
+    """Probe the parts, with what is wrong with each; while the database does not answer, without
+    those of which only it knows."""
+    is_without_database = False
+    for part in PARTS:
+        if not (part.needs_database and is_without_database):
+            problem = failure_of(part)
+            is_without_database |= part.probe is probe_database and problem is not None
+            yield part, problem
 
 
 def failure_of(part: SitePart) -> Exception | None:
@@ -140,7 +165,6 @@ def failure_of(part: SitePart) -> Exception | None:
     try:
         part.probe()
     except Exception as problem:  # a probe may raise anything
-        logger.warning("health: %s does not answer: %s", part.name, problem)
         return problem
     return None
 
@@ -157,9 +181,13 @@ def live(_request: HttpRequest) -> JsonResponse:
 @never_cache
 @require_safe
 def ready(_request: HttpRequest) -> JsonResponse:
-    failing = [part for part in PARTS if is_failing(part)]
+    problems = {part.name: problem for part, problem in examine_parts()}
+    failing = [part for part in PARTS if problems.get(part.name)]
+    for part in failing:
+        logger.warning("health: %s does not work: %s", part.name, problems[part.name])
     ok = not any(part.is_required for part in failing)
-    states = {part.name: "down" if part in failing else "ok" for part in PARTS}
+    states = {part.name: "unknown" for part in PARTS if part.name not in problems}
+    states |= {name: "down" if problem else "ok" for name, problem in problems.items()}
     degraded = dict.fromkeys(part.degraded_name for part in failing if part.degraded_name)
     body = {
         "status": "ready" if ok else "not ready",

@@ -20,6 +20,7 @@ from mcp.shared.exceptions import MCPError
 
 from memory_site import mcp_prompts, mcp_resources, toolbox
 from memory_site.compact import compact_schema
+from memory_site.database.replica import reading_where_possible
 from memory_site.errors import problem_answer, problem_body, problem_of
 from memory_site.logs import valid_or_new_id
 from memory_site.mcp_text import to_text
@@ -64,7 +65,7 @@ class Handlers:
     ) -> types.CallToolResult:
         caller = self.find_caller(ctx)
         call = partial(run_tool_call, params.name, params.arguments or {}, caller)
-        return await run_in_thread(call)
+        return await run_reading(call)
 
     async def list_resources(self, ctx: Any, params: Page) -> types.ListResourcesResult:
         caller = await self.reader(ctx, "resources/list")
@@ -157,7 +158,17 @@ def completions(params: types.CompleteRequestParams, caller: Caller) -> list[str
 
 async def run(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
     """Run `work` in a thread; raise a problem as an MCP protocol error."""
-    return await run_in_thread(partial(with_protocol_errors, work, *args, **kwargs))
+    return await run_reading(partial(with_protocol_errors, work, *args, **kwargs))
+
+
+async def run_reading(work: Callable[[], T]) -> T:
+    """Run `work` in a thread, which reads from the replica as a request of REST does."""
+
+    def read() -> T:
+        with reading_where_possible():
+            return work()
+
+    return await run_in_thread(read)
 
 
 def with_protocol_errors(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
@@ -213,7 +224,7 @@ class McpEndpoint:
         )
         request_id = valid_or_new_id(headers.get("X-Request-ID"))
         try:
-            caller = await run_in_thread(partial(caller_with_headers, headers, request_id))
+            caller = await run_reading(partial(caller_with_headers, headers, request_id))
             profile = profile_in_query(scope.get("query_string", b""))
         except Exception as exc:
             await send_problem(send, exc, request_id)

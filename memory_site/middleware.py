@@ -5,15 +5,17 @@ from time import monotonic
 
 from csp.constants import HEADER as CSP_HEADER
 from csp.middleware import CSPMiddleware, PolicyParts
+from django.conf import settings
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.middleware.gzip import GZipMiddleware
 from django.middleware.http import ConditionalGetMiddleware
 from opentelemetry import context, propagate
 
-from memory_site import error_pages, logs
+from memory_site import error_pages, health, logs
 from memory_site.errors import bare_problem, problem_response
 from memory_site.security import WIDER
 from memory_site.site_metrics import record_request
+from memory_site.telemetry import prometheus_text
 from retrieval.errors import Problem, Unauthorized
 from worlds import keys
 
@@ -39,6 +41,29 @@ class RequestIds:
         response[logs.REQUEST_ID_HEADER] = request_id
         seconds = monotonic() - begin
         record_request(method=request.method or "", status=response.status_code, seconds=seconds)
+        return response
+
+
+class MonitoringAnswers:
+    """Answers what monitors ask before host, TLS and replica matter: a probe of the process itself
+    (of a container, a proxy, Prometheus) names it by address and speaks plain HTTP to it."""
+
+    def __init__(self, get_response: GetResponse) -> None:
+        self.get_response = get_response
+        self.views: dict[str, GetResponse] = {
+            "/health/live": health.live,
+            "/health/ready": health.ready,
+        }
+        if settings.METRICS:
+            self.views["/metrics"] = prometheus_text
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        view = self.views.get(request.path)
+        if view is None:
+            return self.get_response(request)
+        response = view(request)
+        response[CSP_HEADER] = DATA_POLICY
+        response["X-Content-Type-Options"] = "nosniff"
         return response
 
 

@@ -10,6 +10,7 @@ import os
 import signal
 import threading
 import time
+from typing import Any
 
 import psycopg
 from django.db import connection
@@ -38,7 +39,9 @@ def is_beat_running() -> bool:
 
 
 def is_held(keys: tuple[int, int]) -> bool:
-    with connection.cursor() as cursor:
+    # Locks are not copied to a replica.
+    link: Any = connection
+    with link.cursor_on_primary() as cursor:
         cursor.execute(HELD, keys)
         return bool(cursor.fetchone()[0])
 

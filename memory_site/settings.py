@@ -57,6 +57,7 @@ INSTALLED_APPS = [
 
 MIDDLEWARE = [
     "memory_site.middleware.RequestIds",
+    "memory_site.middleware.MonitoringAnswers",
     "memory_site.middleware.TraceContext",
     "memory_site.database.replica.ReplicaReads",
     "memory_site.middleware.CompressedAnswers",
@@ -87,6 +88,8 @@ ASGI_APPLICATION = "memory_site.asgi.application"
 WEB_THREADS = env.int("WEB_THREADS", default=32)
 # Open connections, streams among them; beyond it a request is answered with 503.
 WEB_CONNECTIONS = env.int("WEB_CONNECTIONS", default=1000)
+# Proxies that are believed about scheme and address of a client (uvicorn's own name for it).
+FORWARDED_ALLOW_IPS = env.str("FORWARDED_ALLOW_IPS", default="127.0.0.1")
 # For which one bulk write may hold a thread and the locks of what it wrote.
 BULK_SECONDS = env.float("BULK_SECONDS", default=25.0)
 WSGI_APPLICATION = "memory_site.wsgi.application"

@@ -8,14 +8,20 @@ from django.db import DatabaseError, connections
 from opentelemetry import metrics
 from opentelemetry.metrics import CallbackOptions
 
-from memory_site.health import PARTS, is_failing
+from memory_site.health import examine_parts
 from retrieval.indexing import parked_passages, pending_passages
 from retrieval.models import passage_models
 
 logger = logging.getLogger(__name__)
 _meter = metrics.get_meter("memory37.site")
+# The default boundaries are meant for milliseconds: all that takes less than five seconds would be
+# in one bucket.
+DURATION_BOUNDARIES = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0, 60.0)
 _duration = _meter.create_histogram(
-    "memory37.http.duration", unit="s", description="Time of a request, without streams"
+    "memory37.http.duration",
+    unit="s",
+    description="Time of a request, without streams",
+    explicit_bucket_boundaries_advisory=DURATION_BOUNDARIES,
 )
 
 
@@ -25,8 +31,8 @@ def record_request(*, method: str, status: int, seconds: float) -> None:
 
 def observe_parts(_options: CallbackOptions) -> Iterator[metrics.Observation]:
     """1 for each part of the site that works, 0 for one that does not."""
-    for part in PARTS:
-        yield metrics.Observation(0 if is_failing(part) else 1, {"part": part.name})
+    for part, problem in examine_parts():
+        yield metrics.Observation(0 if problem else 1, {"part": part.name})
 
 
 def observe_waiting(_options: CallbackOptions) -> Iterator[metrics.Observation]:

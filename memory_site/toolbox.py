@@ -42,6 +42,7 @@ from memories.tools import (
     core_memory_replace,
 )
 from memory_site.compact import compact
+from memory_site.database import replica
 from memory_site.errors import problem_of, status_of
 from memory_site.logs import log_context
 from retrieval.errors import Forbidden, NotFound
@@ -230,7 +231,9 @@ def run_tool(tool: Tool, arguments: Mapping[str, Any], call: audit.Call) -> Base
         call.caller.require(tool.scope)
     ask = tool.request_model.model_validate(without_nulls(arguments))
     call.caller = call.caller.as_audience(getattr(ask, "as_", None))
-    if tool.reads_only:
+    if not tool.reads_only:
+        replica.move_to_primary()
+    else:
         call.arguments = partial(ask.model_dump, exclude_defaults=True, exclude={"as_"})
     if getattr(ask, "explain", False) and not call.caller.audience.is_gm:
         raise ExplainIsForGMs(

@@ -67,6 +67,7 @@ def server_options() -> dict[str, Any]:
     return {
         "http": TimedHeads,
         "access_log": False,
+        "forwarded_allow_ips": settings.FORWARDED_ALLOW_IPS,
         "log_level": "warning",
         "limit_concurrency": settings.WEB_CONNECTIONS,
         "timeout_keep_alive": KEEP_ALIVE_SECONDS,

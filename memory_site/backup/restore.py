@@ -40,10 +40,38 @@ OTHERS = """
 SELECT count(*), to_regclass('worlds_world') IS NOT NULL FROM pg_stat_activity
 WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_type = 'client backend'
 """
+EXTENSIONS = ("vector", "pg_trgm", "unaccent", "btree_gin")
+"""Those that migrations create."""
 DROP_ALL = """
 DROP SCHEMA IF EXISTS pgmq CASCADE;
-DROP SCHEMA public CASCADE;
-CREATE SCHEMA public;
+DO $$
+DECLARE
+  statement text;
+BEGIN
+  -- The statements are written down first: CASCADE takes objects that come later.
+  FOREACH statement IN ARRAY ARRAY(
+    SELECT format('DROP %s IF EXISTS %s CASCADE', object.type, object.identity)
+    FROM (
+      SELECT 'pg_class'::regclass, oid FROM pg_class
+        WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p', 'v', 'm', 'S', 'f')
+      UNION ALL SELECT 'pg_proc'::regclass, oid FROM pg_proc
+        WHERE pronamespace = 'public'::regnamespace
+      UNION ALL SELECT 'pg_type'::regclass, oid FROM pg_type
+        WHERE typnamespace = 'public'::regnamespace AND typtype IN ('e', 'd')
+      UNION ALL SELECT 'pg_ts_config'::regclass, oid FROM pg_ts_config
+        WHERE cfgnamespace = 'public'::regnamespace
+      UNION ALL SELECT 'pg_ts_dict'::regclass, oid FROM pg_ts_dict
+        WHERE dictnamespace = 'public'::regnamespace
+    ) AS own (class, id), pg_identify_object(own.class, own.id, 0) AS object
+    WHERE NOT EXISTS (
+      SELECT FROM pg_depend
+      WHERE classid = own.class AND objid = own.id AND deptype IN ('e', 'i'))
+  ) LOOP
+    EXECUTE statement;
+  END LOOP;
+END $$;
+"""
+"""Extensions stay: only a superuser may create that of vectors again, and the site need not be one.
 """
 
 
@@ -68,6 +96,9 @@ def restore_backup(
 
 @contextmanager
 def open_backup(source: Path, identity: Path | None) -> Iterator[Path]:
+    for path, what in ((source, "the backup"), (identity, "the secret key (--identity)")):
+        if path is not None and not path.is_file():
+            raise BackupError(f"There is no file {path.absolute()} with {what}.")
     folder = Path(tempfile.mkdtemp(dir=source.resolve().parent, prefix=".restore-"))
     try:
         packed = decrypt(source, identity, folder)
@@ -152,21 +183,30 @@ def replace_database(folder: Path) -> None:
     """One transaction drops everything and makes what the dump holds, or nothing happens."""
     connections.close_all()
     script = folder / "restore.sql"
-    options = ("--no-owner", "--no-privileges", f"--file={script}", str(folder / DUMP))
-    run_program("pg_restore", *options)
+    # Comments are those of extensions, which only their owner may write.
+    options = ("--no-owner", "--no-privileges", "--no-comments", f"--file={script}")
+    run_program("pg_restore", *options, str(folder / DUMP))
     with (folder / "all.sql").open("wb") as target, script.open("rb") as dump:
         target.write(DROP_ALL.encode())
-        lines = (line for line in dump if not line.startswith(b"CREATE SCHEMA public"))
-        target.writelines(lines)
+        target.writelines(line for line in dump if is_ours(line))
         target.write(b"\nANALYZE;\n")
     once = ("--single-transaction", "--set=ON_ERROR_STOP=1", "--quiet", "--output=/dev/null")
     run_program("psql", *once, f"--file={folder / 'all.sql'}")
+
+
+def is_ours(line: bytes) -> bool:
+    """Whether a line of a dump is the site's: a database may have extensions that its operator put
+    there, such as pg_stat_statements, which another server need not have."""
+    if line.startswith(b"CREATE EXTENSION "):
+        return any(f" {name} ".encode() in line for name in EXTENSIONS)
+    return not line.startswith(b"CREATE SCHEMA public")
 
 
 def replace_secret(folder: Path) -> None:
     """Signatures and encrypted secrets of webhooks are of the backup's key. Where SECRET_KEY is set
     in the environment, that one goes on being used."""
     target = settings.VAR_DIR / SECRET
+    target.parent.mkdir(parents=True, exist_ok=True)
     building = target.with_suffix(".new")
     building.unlink(missing_ok=True)
     with os.fdopen(os.open(building, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:

@@ -62,6 +62,8 @@ def write_backup(target: Path, *, recipient: str = "", snapshot: str = "") -> Ma
     """Write the backup into the file `target`, which appears when it is complete, for its owner
     alone. `recipient` is the public key (age1…) that it is encrypted to. Raises `BackupError`."""
     key = parse_recipient(recipient) if recipient else None
+    if not target.absolute().parent.is_dir():
+        raise BackupError(f"There is no folder {target.absolute().parent} for the backup: make it.")
     folder = Path(tempfile.mkdtemp(dir=target.resolve().parent, prefix=".backup-"))
     try:
         if snapshot:

@@ -107,7 +107,11 @@ class DatabaseWrapper(base.DatabaseWrapper):
         super().set_autocommit(autocommit, *args, **options)
 
     def cursor_on_primary(self) -> Any:
-        """Return a cursor for one statement while the replica answers the others."""
+        """Return a cursor for one statement of which only the primary knows the answer, while the
+        replica answers the others."""
+        self.ensure_connection()
+        if not self.is_on_replica:
+            return self.cursor()
         if self.beside is None:
             self.beside = self.take_from_pool(self.get_connection_params())
         return self.beside.cursor()

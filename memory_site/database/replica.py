@@ -54,8 +54,30 @@ def is_replica_wanted() -> bool:
 
 
 def stop_reading() -> None:
-    """Let the rest of the request go to the primary."""
+    """Let the rest of the request go to the primary, and its answer wait for the replica."""
     _only_reads.set(False)
+
+
+def move_to_primary() -> None:
+    """Let what is about to write read the primary, too."""
+    stop_reading()
+    link: Any = connections[DEFAULT_DB_ALIAS]
+    link.leave_replica()
+
+
+@contextmanager
+def reading_where_possible() -> Iterator[None]:
+    """Read from the replica inside of the block, where there is one. If the block turned out to
+    write, wait until the replica has it, so that whoever gets the answer reads what was written."""
+    if REPLICA not in settings.DATABASES:
+        yield
+        return
+    link = connections[DEFAULT_DB_ALIAS]
+    with reading(), link.execute_wrapper(move_what_is_refused):
+        yield
+        may_have_written = not _only_reads.get()
+    if may_have_written:
+        wait_for_replica()
 
 
 @contextmanager
@@ -75,6 +97,8 @@ class ReplicaWatch:
         self._thread: threading.Thread | None = None
         self._start = threading.Lock()
         self._fresh_until = 0.0
+        self.problem = ""
+        """What the replica or the primary said when it was last asked in vain."""
 
     def is_fresh(self, *, slack: float = 0.0) -> bool:
         """Whether the replica may be read from, or was `slack` seconds ago."""
@@ -97,6 +121,7 @@ class ReplicaWatch:
                 self._look()
             except psycopg.Error as problem:
                 self.give_up()
+                self.problem = str(problem).strip()
                 logger.warning("the replica is not read from: %s", problem)
                 time.sleep(RETRY_SECONDS)
 
@@ -104,6 +129,7 @@ class ReplicaWatch:
         """Compare until one of both connections fails."""
         primary_log = deque[tuple[float, int]](maxlen=64)
         with connect(DEFAULT_DB_ALIAS) as primary, connect(REPLICA) as replica:
+            self.problem = ""
             while True:
                 primary_log.append((time.monotonic(), position(primary, WRITTEN)))
                 replayed = position(replica, REPLAYED)
@@ -114,6 +140,15 @@ class ReplicaWatch:
 
 
 watch = ReplicaWatch()
+
+
+def require_replica() -> None:
+    """Raise `RuntimeError` with the reason if there is a replica and it is not read from."""
+    deadline = time.monotonic() + LAG_SECONDS
+    while REPLICA in settings.DATABASES and not watch.is_fresh():
+        if time.monotonic() > deadline:
+            raise RuntimeError(watch.problem or f"it is more than {LAG_SECONDS:g} s behind")
+        time.sleep(LOOK_AGAIN_SECONDS)
 
 
 def connect(alias: str) -> "psycopg.Connection[Any]":
@@ -181,8 +216,7 @@ class ReplicaReads:
         if REPLICA not in settings.DATABASES:
             return self.get_response(request)
         if request.method in READ_METHODS or request.path.startswith(TOOLS):
-            link = connections[DEFAULT_DB_ALIAS]
-            with reading(), link.execute_wrapper(move_what_is_refused):
+            with reading_where_possible():
                 return self.get_response(request)
         response = self.get_response(request)
         wait_for_replica()

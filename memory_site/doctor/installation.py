@@ -10,8 +10,8 @@ from django.conf import settings
 from django.core.checks import ERROR, run_checks
 from django.db import connection
 
+from memory_site import health
 from memory_site.doctor.diagnoses import Diagnosis, error, ok, warning
-from memory_site.health import PARTS, failure_of
 from memory_site.migration_state import migration_state
 from memory_site.version import VERSION
 
@@ -50,7 +50,8 @@ def examine_missing_database() -> Iterator[Diagnosis]:
 
 def examine_configuration() -> Iterator[Diagnosis]:
     """Everything that `check --deploy --database default` says."""
-    messages = run_checks(include_deployment_checks=True, databases=["default"])
+    found = run_checks(include_deployment_checks=True, databases=["default"])
+    messages = [message for message in found if not message.is_silenced()]
     without_https = [message for message in messages if message.id in HTTPS_CHECKS]
     if without_https:
         names = ", ".join(sorted(str(message.id) for message in without_https))
@@ -69,16 +70,19 @@ def examine_migrations() -> Iterator[Diagnosis]:
     state = migration_state()
     if state.waiting:
         text = f"{len(state.waiting)} migrations are waiting, first {state.waiting[0]}"
-        yield error("migrations", text, "Run manage.py migrate.")
+        remedy = "Run manage.py migrate, then doctor again: processes and data were not examined."
+        yield error("migrations", text, remedy)
     # A newer database is reported by the system check memory37.E008.
     if not state.waiting and not state.newer:
         yield ok("migrations", "the database is of this version")
 
 
 def examine_parts() -> Iterator[Diagnosis]:
-    """What `/health/ready` asks, with the error itself."""
-    for part in PARTS:
-        problem = failure_of(part)
+    """What `/health/ready` asks, with the error itself; migrations have an examination of their
+    own."""
+    for part, problem in health.examine_parts():
+        if part.name == "migrations":
+            continue
         if problem is None:
             yield ok(part.name, "works")
         else:

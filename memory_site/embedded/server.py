@@ -24,6 +24,8 @@ from time import monotonic
 from typing import Any
 
 START_SECONDS = 600  # recovery after a crash may replay a lot of WAL
+LOCK_SECONDS, LOCK_AGAIN_SECONDS = 120.0, 0.02
+"""How long a process waits for another that starts or stops the server."""
 LONGEST_SOCKET_PATH = 90  # the kernel allows 107 bytes, `.s.PGSQL.5432` takes 14
 SUPERUSER, DATABASE = "memory37", "memory37"
 UNPRIVILEGED = 65534  # nobody: PostgreSQL refuses to run as root
@@ -186,8 +188,19 @@ class EmbeddedServer:
 
     @contextlib.contextmanager
     def start_lock(self) -> Iterator[None]:
-        with (self.home / "start.lock").open("w") as handle:
-            fcntl.flock(handle, fcntl.LOCK_EX)
+        """Hold the lock of whoever starts or stops the server. Raises `EmbeddedServerError` if
+        another process holds it for longer than `LOCK_SECONDS`."""
+        path, deadline = self.home / "start.lock", monotonic() + LOCK_SECONDS
+        with path.open("w") as handle:
+            while not _take_lock(handle.fileno()):
+                if monotonic() > deadline:
+                    raise EmbeddedServerError(
+                        f"Another process has been starting or stopping the embedded PostgreSQL "
+                        f"for {LOCK_SECONDS:g} s. After a crash of a large database that may take "
+                        f"minutes: the end of {self.log} says how far it is. If nothing happens "
+                        f"there, end the process that `fuser -v {path}` names, and try again."
+                    )
+                time.sleep(LOCK_AGAIN_SECONDS)
             yield
 
     def _join_users(self) -> None:
@@ -202,9 +215,9 @@ class EmbeddedServer:
         """Stop using the server; the last user stops it."""
         if self._users is None or self._pid_of_lock != os.getpid() or not self.home.exists():
             return
-        with self.start_lock():
-            with contextlib.suppress(BlockingIOError):
-                fcntl.flock(self._users, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        # In vain: the lock of users ends with this process, and then `last_user` stops the server.
+        with contextlib.suppress(EmbeddedServerError), self.start_lock():
+            if _take_lock(self._users):
                 self.stop()
             os.close(self._users)
             self._users, self._pid_of_lock = None, 0
@@ -273,6 +286,15 @@ class EmbeddedServer:
                 f"{program} failed: {result.stderr.strip() or result.stdout.strip()}"
             )
         return result
+
+
+def _take_lock(descriptor: int) -> bool:
+    """Take the lock of a file alone; False if another process has it."""
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
 
 
 def _reachable(path: Path) -> bool:

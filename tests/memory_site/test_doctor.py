@@ -4,12 +4,15 @@ import io
 import json
 from typing import Any
 
+import psycopg
 import pytest
 from django.core.management import call_command
-from django.db import OperationalError, connection
+from django.db import connection
 
 from knowledge.entry_store import save_entry
 from knowledge.models import Lore, LorePassage
+from memory_site import checks
+from memory_site.management.commands import doctor
 from npcs.dispositions import correct
 from npcs.models import NPC, Disposition
 from retrieval.indexing import PARKED_AFTER, count_words, embed_pending
@@ -80,13 +83,15 @@ def test_a_new_installation_without_https_is_told_one_setting_and_nothing_of_emp
 
 def test_without_a_database_nothing_else_is_called_broken(monkeypatch: Any) -> None:
     def fail() -> None:
-        raise OperationalError("connection refused")
+        raise psycopg.OperationalError("password authentication failed")
 
-    monkeypatch.setattr(connection, "ensure_connection", fail)
+    for module in (doctor, checks):
+        monkeypatch.setattr(module, "probe_database", fail)
     code, findings = examine()
     assert code == 2
     assert {each["area"] for each in findings} == {"database", "configuration", "disk"}
     assert "run doctor again" in remedy(findings, "does not answer: processes")
+    assert "DATABASE_URL" in remedy(findings, "cannot be reached: password authentication failed")
 
 
 def test_a_disposition_past_its_ledger_is_found(mira: NPC, lanternbearers: Party) -> None:
@@ -113,13 +118,21 @@ def test_a_full_disk_and_missing_processes_are_found(settings: Any, monkeypatch:
 
 
 def test_waiting_migrations_are_an_error(monkeypatch: Any) -> None:
-    from memory_site import health
     from memory_site.doctor import installation
     from memory_site.migration_state import MigrationState
 
     state = MigrationState(waiting=("knowledge.0099_future",), newer=())
-    for module in (installation, health):
+    for module in (installation, doctor):
         monkeypatch.setattr(module, "migration_state", lambda: state)
     code, findings = examine("--quick")
     assert code == 2
-    assert "manage.py migrate" in remedy(findings, "1 migrations are waiting")
+    assert "then doctor again" in remedy(findings, "1 migrations are waiting")
+    assert "worker" not in {each["area"] for each in findings}, "tables may be missing"
+
+
+def test_what_the_settings_silence_is_not_found(settings: Any) -> None:
+    settings.SECURE_HSTS_SECONDS = 3600  # else Django does not look at what follows from it
+    silenced = {"security.W005", "security.W021"}
+    assert silenced <= set(settings.SILENCED_SYSTEM_CHECKS)
+    _code, findings = examine("--quick")
+    assert not [each for each in findings if each["text"].split(":")[0] in silenced]

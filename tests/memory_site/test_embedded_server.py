@@ -13,6 +13,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
+from memory_site.embedded import server as embedded_server
 from memory_site.embedded.server import EmbeddedServer, EmbeddedServerError
 
 USER = textwrap.dedent(
@@ -120,6 +121,15 @@ def test_data_of_another_version_is_refused_with_what_to_do(server: EmbeddedServ
     server.leave()
     (server.data / "PG_VERSION").write_text("9\n")
     with pytest.raises(EmbeddedServerError, match="MEMORY37_VAR"):
+        EmbeddedServer(server.folder).ensure_running()
+
+
+def test_nobody_waits_for_ever_for_whoever_starts_it(
+    server: EmbeddedServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(embedded_server, "LOCK_SECONDS", 0.1)
+    server._prepare_home()
+    with server.start_lock(), pytest.raises(EmbeddedServerError, match=r"fuser -v .*/start\.lock"):
         EmbeddedServer(server.folder).ensure_running()
 
 

@@ -3,6 +3,7 @@ two machines with folders of their own on one database."""
 
 import json
 import os
+import re
 import subprocess
 import sys
 import time
@@ -12,9 +13,11 @@ from pathlib import Path
 from typing import Any
 
 import httpx2
+import psycopg
 import pytest
 from django.conf import settings
 
+from memory_site.backup.write import write_backup
 from tests.loopback.brokers import free_port, running
 from tests.loopback.postgres import TcpServer, pgbouncer, tcp_server
 
@@ -27,7 +30,7 @@ from worlds.audiences import GM
 from worlds.keys import Scope, create_key
 from worlds.models import World
 world = World.objects.create(slug="ferrymark", name="Ferrymark")
-scopes = (Scope.TOOLS_READ, Scope.WORLD_WRITE)
+scopes = (Scope.TOOLS_READ, Scope.WORLD_WRITE, Scope.AGENT_WRITE)
 print(create_key(world, name="engine", scopes=scopes, audience=GM, namespace="engine")[1])
 """
 
@@ -157,3 +160,29 @@ def test_two_machines_share_one_database_and_one_scheduler(
         schedulers[sends.index(True)].kill()
         other = logs[sends.index(False)]
         assert wait_for(lambda: "Sending due task" in other.read_text()), "the other takes over"
+
+
+def manage(url: str, var: Path, *arguments: str) -> "subprocess.CompletedProcess[str]":
+    command = [sys.executable, "manage.py", *arguments]
+    own = environment(url, var)
+    return subprocess.run(command, env=own, cwd=settings.BASE_DIR, capture_output=True, text=True)
+
+
+def test_a_role_without_privileges_is_enough_once_the_extension_is_there(
+    server: TcpServer, tmp_path: Path
+) -> None:
+    """Only a superuser may create the extension, so a restoration must not drop it."""
+    write_backup(tmp_path / "all.backup")
+    with psycopg.connect(server.url(), autocommit=True) as root:
+        root.execute("CREATE ROLE site LOGIN")
+        root.execute("CREATE DATABASE own OWNER site")
+    url = f"postgres://site:any@127.0.0.1:{server.port}/own"
+    checked = manage(url, tmp_path / "var", "check", "--database", "default")
+    assert "memory37.E009" in checked.stderr
+    hint = re.search(r'psql -d own -c "(.*)"', checked.stderr)
+    assert hint is not None
+    with psycopg.connect(server.url("own"), autocommit=True) as root:
+        root.execute(hint[1])
+    for option in ((), ("--replace",)):
+        done = manage(url, tmp_path / "var", "restore", str(tmp_path / "all.backup"), *option)
+        assert done.returncode == 0, done.stderr

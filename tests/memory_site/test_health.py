@@ -8,7 +8,7 @@ import pytest
 from django.db.migrations.recorder import MigrationRecorder
 from django.test import Client
 
-from memory_site import checks
+from memory_site import checks, health
 from memory_site.broker import conninfo
 from memory_site.presence import BEAT_KEYS, WORKER_KEYS, is_beat_running, is_locked
 from retrieval.embedders import serving_models
@@ -38,6 +38,34 @@ def test_a_site_without_worker_and_scheduler_says_so(client: Client, lock_holder
     answer = ready(client)
     assert (answer["parts"]["worker"], answer["parts"]["beat"]) == ("ok", "ok")
     assert not {"worker", "beat"} & set(answer["reasons"])
+
+
+def test_a_probe_by_address_over_plain_http_is_answered(settings: Any) -> None:
+    settings.SECURE_SSL_REDIRECT, settings.METRICS = True, True
+    settings.ALLOWED_HOSTS = ["memory.example.org"]
+    probe = Client(HTTP_HOST="10.0.0.9:8000")
+    for path in ("/health/live", "/health/ready", "/metrics"):
+        answer = probe.get(path)
+        assert answer.status_code == 200, path
+        assert answer["X-Content-Type-Options"] == "nosniff"
+    assert probe.get("/api/v1/tools/openai.json").status_code == 400
+    moved = Client(HTTP_HOST="memory.example.org").get("/api/v1/tools/openai.json")
+    assert moved.status_code == 301
+
+
+def test_without_a_database_the_answer_waits_for_nothing(client: Client, monkeypatch: Any) -> None:
+    def fail() -> None:
+        raise psycopg.OperationalError("connection refused")
+
+    database = health.PARTS[0]._replace(probe=fail)
+    monkeypatch.setattr(health, "probe_database", fail)
+    monkeypatch.setattr(health, "PARTS", (database, *health.PARTS[1:]))
+    answer = client.get("/health/ready")
+    assert answer.status_code == 503
+    parts = answer.json()["parts"]
+    assert parts["database"] == "down"
+    assert {parts[each] for each in ("migrations", "vectors", "worker", "beat")} == {"unknown"}
+    assert next(iter(answer.json()["reasons"])) == "database"
 
 
 def test_one_of_several_schedulers_runs(lock_holder: Any) -> None:

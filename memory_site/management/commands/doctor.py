@@ -7,11 +7,14 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict
 from typing import Any
 
+import psycopg
 from django.core.management.base import BaseCommand
-from django.db import DatabaseError, connection
+from django.db import DatabaseError
 
+from memory_site.broker import probe_database
 from memory_site.doctor import data, installation
 from memory_site.doctor.diagnoses import Diagnosis, Level, error
+from memory_site.migration_state import migration_state
 
 FIRST: tuple[Callable[[], Iterator[Diagnosis]], ...] = (
     installation.examine_versions,
@@ -33,6 +36,13 @@ WITHOUT_DATABASE = (
     installation.examine_disk,
 )
 """Where the database does not answer, everything else would seem to be broken as well."""
+WITHOUT_TABLES = (
+    installation.examine_versions,
+    installation.examine_configuration,
+    installation.examine_migrations,
+    installation.examine_disk,
+)
+"""While migrations wait: what reads tables would miss some."""
 EXIT_CODES = {Level.OK: 0, Level.WARNING: 1, Level.ERROR: 2}
 
 
@@ -50,8 +60,7 @@ class Command(BaseCommand):
         )
 
     def handle(self, *_args: Any, **options: Any) -> None:
-        examinations = FIRST if options["quick"] else FIRST + WITH_DATA
-        findings = list(examine(examinations if does_database_answer() else WITHOUT_DATABASE))
+        findings = list(examine(choose_examinations(quick=options["quick"])))
         if options["json"]:
             text = json.dumps([asdict(each) for each in findings], ensure_ascii=False, indent=1)
             self.stdout.write(text)
@@ -70,10 +79,18 @@ class Command(BaseCommand):
                 self.stdout.write(f"{'':8}→ {each.remedy}")
 
 
+def choose_examinations(*, quick: bool) -> Iterable[Callable[[], Iterator[Diagnosis]]]:
+    if not does_database_answer():
+        return WITHOUT_DATABASE
+    if migration_state().waiting:
+        return WITHOUT_TABLES
+    return FIRST if quick else FIRST + WITH_DATA
+
+
 def does_database_answer() -> bool:
     try:
-        connection.ensure_connection()
-    except DatabaseError:
+        probe_database()
+    except psycopg.OperationalError:
         return False
     return True
 

@@ -127,6 +127,16 @@ def test_a_database_in_use_is_not_replaced(world: World, tmp_path: Path, monkeyp
         call_command("restore", tmp_path / "all.backup", replace=True)
 
 
+def test_a_file_that_is_missing_is_named_with_what_it_is_for(world: World, tmp_path: Path) -> None:
+    write_backup(tmp_path / "all.backup")
+    with pytest.raises(CommandError, match=r"There is no file .*/no\.key with the secret key"):
+        call_command("restore", tmp_path / "all.backup", identity=tmp_path / "no.key")
+    with pytest.raises(CommandError, match=r"There is no file .*/none\.backup with the backup"):
+        call_command("restore", tmp_path / "none.backup")
+    with pytest.raises(CommandError, match=r"There is no folder .*/nowhere for the backup"):
+        call_command("backup", tmp_path / "nowhere" / "all.backup")
+
+
 def test_the_wrong_key_opens_nothing(world: World, tmp_path: Path) -> None:
     right, wrong = (pyrage.x25519.Identity.generate() for _key in range(2))
     write_backup(tmp_path / "all.backup", recipient=str(right.to_public()))
