@@ -1,15 +1,16 @@
 """The effects of an episode on lore: mentions, reveals of entries and secrets, facts of the
 graph."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 from uuid import UUID
 
 from episodes.lookup import lore_by_name
 from episodes.models import Episode, Mention
 from episodes.schemas import EpisodeIn, EpisodeReveal, IngestReport
 from knowledge.graph.models import GraphEdge, SourceKind
-from knowledge.graph.schemas import GraphFact, Provenance
+from knowledge.graph.schemas import EdgeFact, GraphFact, Provenance
 from knowledge.graph.upsert import replace_source_facts
 from knowledge.models import Lore, LorePassage
 from knowledge.name_matching import name_index
@@ -107,10 +108,13 @@ class GraphFacts:
 
     def write(self, episode: Episode, plan: list[GraphFact], _report: IngestReport) -> None:
         source = {"source_kind": SourceKind.EPISODE, "source_ref": episode.external_id}
+        ended = ends_of_version_before(episode)
         facts = [
             GraphFact(
                 node=fact.node.model_copy(update=source) if fact.node else None,
-                edge=fact.edge.model_copy(update=source) if fact.edge else None,
+                edge=whole_statement(fact.edge, ended).model_copy(update=source)
+                if fact.edge
+                else None,
             )
             for fact in plan
         ]
@@ -141,6 +145,28 @@ class GraphFacts:
             replace_source_facts(episode.world, facts, source=source)
         except NotFound as unknown:
             raise Invalid(f"facts: {unknown.detail}", candidates=unknown.candidates) from unknown
+
+
+def claim_of(fact: Mapping[str, Any]) -> tuple[str, ...]:
+    """What makes two facts of an episode the same one, as it is spelled."""
+    return tuple(str(fact.get(name) or "") for name in ("src", "relation", "dst", "label", "since"))
+
+
+def ends_of_version_before(episode: Episode) -> set[tuple[str, ...]]:
+    """The facts that the version before this one has ended itself."""
+    earlier = episode.versions.filter(version__lt=episode.version).order_by("-version")
+    body: dict[str, Any] = earlier.values_list("body", flat=True).first() or {}
+    edges = [fact.get("edge") or {} for fact in body.get("facts", ())]
+    return {claim_of(edge) for edge in edges if edge.get("until") is not None}
+
+
+def whole_statement(fact: EdgeFact, ended: Collection[tuple[str, ...]]) -> EdgeFact:
+    """Return the fact with every field sent: a version replaces the one before. An end that others
+    have written stays, unless this version says otherwise."""
+    names = set(Provenance.model_fields)
+    if claim_of(fact.model_dump(mode="json")) not in ended:
+        names -= {"until"} - fact.model_fields_set
+    return fact.model_copy(update={name: getattr(fact, name) for name in names})
 
 
 def write_reveals(episode: Episode, plan: Iterable[PlannedReveal]) -> None:

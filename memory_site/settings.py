@@ -256,11 +256,12 @@ EPISODE_EFFECTS = [
     "episodes.loose_ends.LooseEnds",
     # after the effects on NPCs, which say who was there and what it did to them
     "memories.witnesses.effect.Witnesses",
-    # last: it locks the world's graph until the transaction ends
+    # last: they may lock the world's graph until the transaction ends
     "episodes.lore_effects.GraphFacts",
+    "npcs.scene_facts.SceneFacts",
 ]
 # Copies of episodes (docs/decisions/0071).
-EPISODE_FOLLOWERS = ["memories.witnesses.effect.Witnesses"]
+EPISODE_FOLLOWERS = ["memories.witnesses.effect.Witnesses", "npcs.scene_facts.SceneFacts"]
 # Rows with linked texts, or with names that links mean (docs/decisions/0040). Texts come first.
 LINKED_KINDS = [
     "knowledge.links.sources.LoreLinks",

@@ -13,6 +13,7 @@ from knowledge.graph.fact_store import follow_audience, retract_facts
 from knowledge.graph.models import GraphEdge, GraphNode, NodeKind
 from knowledge.graph.schemas import EdgeFact, GraphFact
 from knowledge.graph.upsert import upsert_facts
+from npcs.family import FamilyFact, claim_of, family_facts, is_of_family, waiting_for
 from npcs.models import FACT_SOURCE, HOME_LABEL, NPC, fact_source_ref
 from worlds.audiences import Visibility
 from worlds.models import World
@@ -49,7 +50,8 @@ FIELDS = (
     FactField("home", "RELATES_TO", HOME_LABEL, NodeKind.LOCATION),
 )
 AUDIENCE = {"visibility", "known_to", "faction_visibility"}
-RELEVANT = AUDIENCE.union(*(each.columns for each in FIELDS))
+RELEVANT = AUDIENCE.union({"family"}, *(each.columns for each in FIELDS))
+NAMES = {"name", "aliases"}
 
 
 def write_field_facts(world: World, changes: Mapping[NPC, Collection[str]]) -> None:
@@ -57,28 +59,51 @@ def write_field_facts(world: World, changes: Mapping[NPC, Collection[str]]) -> N
     a person has changed by hand stay as they are. The entities of the NPCs are written. Call within
     a transaction that holds the lock of the graph."""
     changed = {npc: set(fields) for npc, fields in changes.items() if RELEVANT & set(fields)}
+    renamed = [npc for npc, fields in changes.items() if NAMES & set(fields)]
+    for npc in waiting_for(world, renamed) if renamed else ():
+        changed.setdefault(npc, set()).add("family")
     if not changed:
         return
     stated = facts_of_fields(world, changed)
     nodes = FieldNodes.load(world, changed)
+    families = family_facts(world, [npc for npc, fields in changed.items() if "family" in fields])
     obsolete: list[GraphEdge] = []
     new: list[GraphFact] = []
     for npc, fields in changed.items():
-        for field in FIELDS:
-            facts = [fact for fact in stated[npc.pk] if field.states(fact)]
-            if field.columns & fields:
-                target = nodes.target(npc, field)
-                gone = [fact for fact in facts if target is None or fact.dst_id != target.pk]
-                obsolete += gone
-                facts = [fact for fact in facts if fact not in gone]
-                if target and not facts:
-                    new += nodes.fact(npc, field, target)
-            for fact in facts:
-                follow_audience(fact, *npc.audience_of_fact(fact))
+        kept = [
+            fact for fact in stated[npc.pk] if not is_obsolete(fact, npc, fields, nodes, families)
+        ]
+        obsolete += [fact for fact in stated[npc.pk] if fact not in kept]
+        for fact in kept:
+            follow_audience(fact, *npc.audience_of_fact(fact))
+        claims = {claim_of(fact) for fact in kept}
+        for field in (each for each in FIELDS if each.columns & fields):
+            target = nodes.target(npc, field)
+            if target and not any(field.states(fact) for fact in kept):
+                new += nodes.fact(npc, field, target)
+        new += [each.as_fact() for each in families.get(npc.pk, ()) if each.claim not in claims]
     if obsolete:
         retract_facts(obsolete, because=BECAUSE)
     if new:
         upsert_facts(world, new)
+
+
+def is_obsolete(
+    fact: GraphEdge,
+    npc: NPC,
+    fields: Collection[str],
+    nodes: "FieldNodes",
+    families: Mapping[UUID, Collection[FamilyFact]],
+) -> bool:
+    """Whether one of the changed `fields` stated the fact, and does no longer."""
+    if is_of_family(fact):
+        claims = {each.claim for each in families.get(npc.pk, ())}
+        return "family" in fields and claim_of(fact) not in claims
+    for field in FIELDS:
+        if field.states(fact) and field.columns & set(fields):
+            target = nodes.target(npc, field)
+            return target is None or fact.dst_id != target.pk
+    return False
 
 
 def facts_of_fields(world: World, npcs: Collection[NPC]) -> dict[UUID, list[GraphEdge]]:
@@ -137,4 +162,4 @@ class FieldNodes:
 
 def all_fields(npcs: Sequence[NPC]) -> dict[NPC, set[str]]:
     """As if every field of the NPCs had changed."""
-    return {npc: set(RELEVANT) for npc in npcs}
+    return dict.fromkeys(npcs, RELEVANT | NAMES)

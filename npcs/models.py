@@ -16,6 +16,7 @@ from knowledge.graph.fact_store import follow_audience
 from knowledge.graph.models import GraphEdge, GraphNode, NameKeysField, SourceKind
 from knowledge.graph.trash import TrashedWithEntities
 from knowledge.models import Lore
+from npcs.kinship import validate_family
 from npcs.merge_models import MergedEntry, NPCMerge
 from npcs.opinion_models import DispositionRules, OpinionChange
 from npcs.querysets import LedgerQuerySet
@@ -103,6 +104,13 @@ class NPC(TimestampedModel, Guarded, TrashedWithEntities):
         related_name="npcs",
         verbose_name=_("biography in the lore"),
     )
+    family = models.JSONField(
+        _("family"),
+        default=list,
+        blank=True,
+        validators=[validate_family],
+        help_text=_("What other people are to the NPC: a list of {relation, npc}."),
+    )
     voice = models.TextField(_("voice"), blank=True, default="")
     goals = ArrayField(models.TextField(), verbose_name=_("goals"), default=list, blank=True)
     milestones = models.JSONField(
@@ -178,8 +186,8 @@ class NPC(TimestampedModel, Guarded, TrashedWithEntities):
     def audience_of_fact(self, fact: GraphEdge) -> tuple[str, list[str]]:
         """Who may know a fact that a field states: whoever knows the NPC, but for a faction that
         is kept secret."""
-        is_home = fact.label == HOME_LABEL
-        if is_home or self.faction_visibility == Visibility.PUBLIC:
+        is_faction = fact.relation_id == "PART_OF"
+        if not is_faction or self.faction_visibility == Visibility.PUBLIC:
             return self.visibility, self.known_to
         return Visibility.GM, []
 

@@ -4,8 +4,17 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, Field
 
+from npcs.kinship import Kinship
 from npcs.schemas import Apparent, DispositionOut, Influence, KnownSubject
 from worlds.base_schemas import PrivateMoment
+
+
+class KnownRelative(BaseModel):
+    """What another person is to the NPC."""
+
+    relation: Kinship
+    npc_id: str
+    name: str
 
 
 class NPCStatic(BaseModel):
@@ -17,6 +26,9 @@ class NPCStatic(BaseModel):
     description: str = ""
     faction: str = ""
     home: str = ""
+    family: list[KnownRelative] = Field(
+        default=[], description="Known relatives, by the relation graph, whoever's page says so."
+    )
     secrets: list[str] = Field(default=[], description="Secrets that the audience has learned.")
 
 

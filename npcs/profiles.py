@@ -16,8 +16,9 @@ from knowledge.graph.labels import fact_sentence
 from knowledge.graph.protocol import View
 from knowledge.models import Lore, LorePassage, Rule
 from npcs.dispositions import half_life_of, state_of
+from npcs.family import relatives_in
 from npcs.models import NPC, Disposition, DispositionChange, Secret
-from npcs.profile_schemas import NPCProfile, NPCStatic, RelatedEntity
+from npcs.profile_schemas import KnownRelative, NPCProfile, NPCStatic, RelatedEntity
 from npcs.schemas import Apparent, Direction, DispositionOut, Influence, KnownSubject
 from npcs.score import ScoreChange, decay, decay_axes, feelings_of, fold, label_of
 from worlds.audiences import GM, NAMES_NO_CHARACTER, Audience, Guarded
@@ -100,6 +101,11 @@ def add_relations(profile: NPCProfile, world: World, audience: Audience) -> None
     profile.relations = [
         RelatedEntity(says=fact_sentence(fact), other=slug, since=fact.since)
         for slug, fact in strongest
+    ]
+    facts = [fact for near in neighbors.nearest for fact in near.facts]
+    profile.static.family = [
+        KnownRelative(relation=kinship, npc_id=other.slug, name=other.name)
+        for kinship, other in relatives_in(facts, profile.npc_id)
     ]
     profile.degraded = neighbors.degraded
 

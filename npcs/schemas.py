@@ -18,6 +18,7 @@ from episodes.field_types import (
     Ref,
     Storable,
 )
+from npcs.kinship import MOST_RELATIVES, Kinship
 from worlds.audiences import Visibility
 from worlds.base_schemas import Day, ReadVersion
 
@@ -64,6 +65,13 @@ class Milestone(EngineInput):
     text: Reason
 
 
+class RelativeIn(EngineInput):
+    """What another person is to the NPC: `mother` is the NPC's mother."""
+
+    relation: Kinship
+    npc: Annotated[Line, Field(min_length=1, description="Id or whole name of an NPC.")]
+
+
 class NPCIn(EngineInput):
     """The static half of an NPC's profile, as an engine or an import sends it. Of an NPC that
     exists, only the fields that are sent change."""
@@ -77,6 +85,11 @@ class NPCIn(EngineInput):
     faction_visibility: Visibility = Visibility.PUBLIC
     home: Line = Field(default="", description="Name, or slug of a lore entry.")
     biography: Line = Field(default="", description="Slug of a lore entry.")
+    family: list[RelativeIn] = Field(
+        default=[],
+        max_length=MOST_RELATIVES,
+        description="Each is a fact of the relation graph, once the other person is an NPC.",
+    )
     voice: Prose = ""
     goals: list[Reason] = Field(default=[], max_length=50)
     secrets: SecretsInput = Field(default=[], description="Also as plain texts.")
@@ -292,6 +305,7 @@ class NPCRow(BaseModel):
     summary: str
     faction: str
     home: str
+    family: list[RelativeIn]
     language: str
     visibility: str
     known_to: list[str]

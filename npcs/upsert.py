@@ -19,6 +19,7 @@ from knowledge.graph.upsert import lock_graph, upsert_facts
 from knowledge.markup_check import check_markers
 from knowledge.models import Lore
 from npcs.dispositions import recompute_all_parties
+from npcs.family import with_slugs
 from npcs.field_facts import all_fields, write_field_facts
 from npcs.links import follow_npcs, follow_secrets
 from npcs.models import NPC, Secret
@@ -41,6 +42,7 @@ REWORDED = 60
 BATCH = 500
 REFERENCES = ("faction", "home", "biography")
 """Fields of `NPCIn` that name a lore entry."""
+LISTS = ("family", "milestones", "known_to")
 LINKED = ("faction", "faction_lore_id", "home", "home_lore_id", "biography_id")
 
 
@@ -77,6 +79,8 @@ def upsert_npcs(
         for npc, entry in zip(npcs, entries, strict=True):
             npc.world = world
             copy_fields(entry, npc, lore, sent=sent_fields(entry, is_new=npc.slug not in stored))
+        for npc, family in zip(npcs, with_slugs(world, [npc.family for npc in npcs]), strict=True):
+            npc.family = family
         old_secrets = secrets_of(stored.values())
         with_new_secrets = {
             npc.pk
@@ -197,7 +201,7 @@ def restore_npc(npc: NPC, record: NPC, *, reason: str) -> Outcome:
     they are."""
     with transaction.atomic():
         scores = score_settings(npc)
-        for name in (*COPIED, "faction", "home", "milestones"):
+        for name in (*COPIED, "faction", "home", "family", "milestones"):
             setattr(npc, name, getattr(record, name))
         for name in ("faction_lore", "home_lore", "biography"):
             lore_id = getattr(record, f"{name}_id")
@@ -239,6 +243,8 @@ def copy_fields(entry: NPCIn, npc: NPC, lore: Mapping[str, Lore], *, sent: Colle
             setattr(npc, name, getattr(entry, name))
     if "milestones" in sent:
         npc.milestones = [each.model_dump() for each in entry.milestones]
+    if "family" in sent:
+        npc.family = [each.model_dump(mode="json") for each in entry.family]
     npc.known_to = add_audiences(npc.known_to, entry.known_to)
     # Whoever names an audience for a hidden NPC means to reveal it.
     if npc.known_to and npc.visibility == Visibility.GM:
@@ -270,7 +276,7 @@ def add_audiences(known_to: list[str], texts: list[str]) -> list[str]:
 
 def versioned_fields(npc: NPC) -> dict[str, Any]:
     """The fields whose change makes a new version."""
-    return {name: getattr(npc, name) for name in (*COPIED, *LINKED, "milestones", "known_to")}
+    return {name: getattr(npc, name) for name in (*COPIED, *LINKED, *LISTS)}
 
 
 def require_merged(npc: NPC, stored: NPC | None) -> None:

@@ -1,7 +1,7 @@
 """Save, replace, end and retract single facts. No row is overwritten: what was believed before
 stays as history."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from django.db.models import Q
 from django.utils import timezone
@@ -23,14 +23,19 @@ CLAIM_FIELDS = ("src_id", "dst_id", "relation_id", "label", "since", "source_kin
 """What makes two edges the same claim of the same source."""
 
 
-def save_fact(fact: GraphEdge) -> FactOutcome:
+def save_fact(fact: GraphEdge, *, sent: Collection[str] = FACT_FIELDS) -> FactOutcome:
     """Insert `fact`, unless its source has said exactly this before. It replaces what the source
-    said differently."""
+    said differently in the fields that were `sent`; the others stay, so that a fact that has ended
+    is not open again because somebody repeats it."""
     same_claim = {name: getattr(fact, name) for name in CLAIM_FIELDS}
     current = GraphEdge.objects.believed_now().filter(**same_claim).first()
     if current is None:
         fact.save(force_insert=True)
         return FactOutcome(id=fact.pk, outcome="created")
+    for name in set(FACT_FIELDS) - set(sent):
+        setattr(fact, name, getattr(current, name))
+    if "until" not in sent:
+        fact.was_ended, fact.ended_by_id = current.was_ended, current.ended_by_id
     keep_revelations(current, fact)
     if all(getattr(current, name) == getattr(fact, name) for name in FACT_FIELDS):
         return FactOutcome(id=current.pk, outcome="unchanged")

@@ -40,6 +40,10 @@ class SourceKind(models.TextChoices):
     IMPORT = "import", _("Import")
 
 
+SCENE = "#scene"
+"""Ends the source of a fact that an episode states by who was there, not as one of its `facts`."""
+
+
 class GraphRelation(models.Model):
     """A kind of edge. `stored_as` names the inverse in whose form it is stored (OWNS is stored
     as OWNED_BY, reversed)."""

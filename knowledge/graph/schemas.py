@@ -54,8 +54,10 @@ class NodeFact(Provenance):
 
 
 class EdgeFact(Provenance):
-    """`src` and `dst` are ids, slugs or names. With `succeeds` the fact ends, on the day
-    `since`, the earlier facts of the same relation from the same entity."""
+    """`src` and `dst` are ids, slugs or names. Of a fact that the same source has written before
+    (same ends, relation, label and `since`), only the fields that are sent change: `until` ends it,
+    `until: null` opens it again, and without `until` an end stays. With `succeeds` the fact ends,
+    on the day `since`, the earlier facts of the same relation from the same entity."""
 
     src: Annotated[str | UUID, Field(union_mode="left_to_right")]
     relation: Annotated[str, Field(max_length=40)]

@@ -149,7 +149,7 @@ class Batch:
             written_as="" if src == written_from else fact.relation,
             **{name: getattr(fact, name) for name in FACT_FIELDS},
         )
-        result = save_fact(edge)
+        result = save_fact(edge, sent=fact.model_fields_set)
         if fact.succeeds and fact.since is not None:
             end_predecessors(GraphEdge.objects.get(pk=result.id), fact.since)
         if result.outcome != "unchanged" and fact.rests_on:

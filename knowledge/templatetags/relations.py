@@ -11,7 +11,7 @@ from django.utils.safestring import SafeString
 
 from knowledge.graph import labels
 from knowledge.graph.labels import FactInWords
-from knowledge.graph.models import SourceKind
+from knowledge.graph.models import SCENE, SourceKind
 
 register = template.Library()
 
@@ -53,7 +53,7 @@ def source_page(context: template.Context, source: str, ref: str) -> str:
     kind, _colon, slug = ref.partition("#")[0].rpartition(":")
     pages = {"lore": "lore-entry", "npc": "npc"}
     if source == SourceKind.EPISODE:
-        page, slug = "episode", ref
+        page, slug = "episode", ref.removesuffix(SCENE)
     else:
         page = pages.get(kind or source, "")
     try:

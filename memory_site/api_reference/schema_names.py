@@ -129,6 +129,7 @@ NAMES = {
     "RememberingProfileAsk": "NPCProfileArguments",
     "RulingIn": "DispositionRuling",
     "SecretIn": "NPCSecret",
+    "RelativeIn": "NPCRelative",
     # art
     "ArtAsk": "ArtSuggestArguments",
     "ArtCardOut": "ArtCard",

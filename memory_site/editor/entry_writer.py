@@ -206,7 +206,7 @@ def _save_npc(saving: Saving) -> None:
     is_new = thing.npc is None
     npc = thing.npc or NPC(world=thing.world, slug=thing.entry.slug if thing.entry else "")
     names = {*NPC_FIELDS, *SHARED} if is_new else changed & {*NPC_FIELDS, *SHARED, "language"}
-    for name in names & {"role", "summary", "voice", "goals", "play_now"}:
+    for name in names & {"role", "summary", "voice", "goals", "play_now", "family"}:
         setattr(npc, name, values[name])
     if "base" in names:
         npc.base = values["base"] or 0

@@ -14,6 +14,7 @@ from knowledge.models import Lore
 from knowledge.schemas import LONGEST_BODY
 from knowledge.upsert import find_lore_entry
 from memory_site.editor.things import Thing
+from npcs.family import family_lines, parse_family, with_slugs
 from npcs.models import HIGHEST, LOWEST, NPC
 from retrieval.errors import Problem
 from retrieval.text import storage_flaw
@@ -30,7 +31,7 @@ OWN_KIND = "own:"
 MOST_LINES_TO_PLAY = 3
 NPC_FIELDS = (
     *("role", "summary", "faction", "home", "voice", "goals", "play_now", "base"),
-    "hides_faction",
+    *("hides_faction", "family"),
 )
 """Fields of the form that are the NPC's alone."""
 
@@ -102,6 +103,11 @@ class ThingForm(forms.Form):
     faction = LineField(label=_("Faction"), required=False, max_length=200)
     hides_faction = forms.BooleanField(label=_("The faction is a secret"), required=False)
     home = LineField(label=_("Home"), required=False, max_length=200)
+    family = lines(
+        _("Family"),
+        longest=240,
+        help_text=_("One person in each line, with what they are: “mother: Selka Voss”."),
+    )
     voice = ParagraphsField(
         label=_("Voice"),
         required=False,
@@ -196,6 +202,11 @@ class ThingForm(forms.Form):
             except Problem as problem:
                 raise ValidationError(with_candidates(problem)) from problem
         return audiences
+
+    def clean_family(self) -> list[dict[str, str]]:
+        """Return the lines as the NPC's field has them."""
+        family = parse_family(self.cleaned_data["family"])
+        return with_slugs(self.world, [family])[0]
 
     def clean_play_now(self) -> list[str]:
         values: list[str] = self.cleaned_data["play_now"]
@@ -296,6 +307,7 @@ def initial_of(thing: Thing) -> dict[str, Any]:
     if npc := thing.npc:
         names = ("role", "summary", "faction", "home", "voice", "goals", "play_now", "base")
         values |= {name: getattr(npc, name) for name in names}
+        values["family"] = family_lines(npc)
         values["hides_faction"] = npc.faction_visibility != Visibility.PUBLIC
         values["npc_version"] = npc.version
     return values

@@ -6,7 +6,7 @@ from typing import Any
 from uuid import UUID
 
 from django.db import IntegrityError, transaction
-from django.db.models import Q
+from django.db.models import F, Q
 from django.utils.translation import gettext as _
 
 from knowledge.entry_entities import NODE_KINDS, EntityFinder, ensure_entity, page_of_entry
@@ -58,6 +58,8 @@ def relations_of(node: GraphNode | None, view: View) -> list[RelationLine]:
     facts = view.facts().filter(Q(src=node) | Q(dst=node))
     facts = facts if view.at is None else facts.valid_on(view.at)
     lines = []
+    # Those that hold first: of many that are over, some are left out.
+    facts = facts.order_by(F("until").asc(nulls_first=True), "-believed_from", "pk")
     for fact in facts.select_related("src__lore", "dst__lore")[:MOST_RELATIONS]:
         subject, words, target = in_words(fact)
         to = subject == node

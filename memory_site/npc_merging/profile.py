@@ -8,7 +8,7 @@ from npcs.upsert import store_npc
 from retrieval.text import fold_name
 from worlds.audiences import Visibility
 
-SHOWN = ("role", "summary", "faction", "home", "biography")
+SHOWN = ("role", "summary", "faction", "home", "biography", "family")
 """Players who know the NPC read these."""
 PRIVATE = ("voice", "goals", "play_now", "milestones")
 REFERENCES = {"faction": "faction_lore", "home": "home_lore", "biography": "biography"}

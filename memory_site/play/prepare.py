@@ -15,7 +15,7 @@ from episodes.recaps import get_recap
 from episodes.report_models import LooseEnd
 from episodes.schemas import RecapOut
 from knowledge.graph.labels import fact_sentence
-from knowledge.graph.models import GraphEdge, SourceKind
+from knowledge.graph.models import SCENE, GraphEdge, SourceKind
 from knowledge.graph.protocol import View
 from knowledge.models import Lore, Rule
 from memory_site.play.in_play import RankedPart, unknown_parts
@@ -168,7 +168,13 @@ def facts_since(party: Party, last: LastTime) -> list[tuple[GraphEdge, str]]:
     since = Q(source_kind=SourceKind.EPISODE, source_ref__in=last.episodes)
     if last.recorded_at:
         since |= Q(believed_from__gt=last.recorded_at)
-    rows = View(party.world, GM).facts().filter(since).order_by("-believed_from", "pk")
+    rows = (
+        View(party.world, GM)
+        .facts()
+        .filter(since)
+        .exclude(source_ref__endswith=SCENE)
+        .order_by("-believed_from", "pk")
+    )
     return [(row, fact_sentence(row)) for row in rows[:MOST_CHANGES]]
 
 

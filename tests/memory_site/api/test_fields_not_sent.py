@@ -22,6 +22,7 @@ NPC_FIELDS: dict[str, Any] = {
     "faction": "The Guild",
     "faction_visibility": "gm",
     "home": "Lower Landing",
+    "family": [{"relation": "mother", "npc": "Selka"}],
     "voice": "Dry.",
     "goals": ["Page nine"],
     "secrets": ["The ninth boat was hers."],

@@ -7981,6 +7981,12 @@ export interface components {
             candidates: string[];
         };
         /**
+         * Kinship
+         * @description What the other person is to the NPC.
+         * @enum {string}
+         */
+        Kinship: "parent" | "mother" | "father" | "child" | "daughter" | "son" | "sibling" | "sister" | "brother" | "spouse" | "wife" | "husband" | "betrothed" | "grandparent" | "grandmother" | "grandfather" | "grandchild" | "granddaughter" | "grandson" | "aunt" | "uncle" | "aunt_or_uncle" | "niece" | "nephew" | "niece_or_nephew" | "cousin";
+        /**
          * KnowledgeAnswer
          * @description What the agent learned earlier that may help with a task.
          */
@@ -8025,6 +8031,18 @@ export interface components {
             occurrences: number;
             /** @description How good the hit is, the higher the better; of a disposition, from -100 to 100. */
             score: number;
+        };
+        /**
+         * KnownRelative
+         * @description What another person is to the NPC.
+         */
+        KnownRelative: {
+            /** @description Code of the relation, such as MEMBER_OF. */
+            relation: components["schemas"]["Kinship"];
+            /** @description Slug of the NPC: your id for it. */
+            npc_id: string;
+            /** @description Its name. */
+            name: string;
         };
         /**
          * KnownSubject
@@ -9654,6 +9672,16 @@ export interface components {
             about?: string | null;
         };
         /**
+         * NPCRelative
+         * @description What another person is to the NPC: `mother` is the NPC's mother.
+         */
+        NPCRelative: {
+            /** @description Code of the relation, such as MEMBER_OF. */
+            relation: components["schemas"]["Kinship"];
+            /** @description Id or whole name of an NPC. */
+            npc: string;
+        };
+        /**
          * NPCRow
          * @description An NPC as lists show it, for game masters.
          */
@@ -9674,6 +9702,7 @@ export interface components {
             faction: string;
             /** @description Where the NPC lives, by name or by slug of its lore entry. */
             home: string;
+            family: components["schemas"]["NPCRelative"][];
             /** @description Language as a code such as en, ru or ko; of code, its name. */
             language: string;
             /** @description Who may know it: `gm`, `public`, or `revealed` to those in `known_to`. */
@@ -9731,6 +9760,11 @@ export interface components {
              */
             home: string;
             /**
+             * @description Known relatives, by the relation graph, whoever's page says so.
+             * @default []
+             */
+            family: components["schemas"]["KnownRelative"][];
+            /**
              * @description Secrets that the audience has learned.
              * @default []
              */
@@ -9759,6 +9793,8 @@ export interface components {
             home?: string;
             /** @description Slug of a lore entry. */
             biography?: string;
+            /** @description Each is a fact of the relation graph, once the other person is an NPC. */
+            family?: components["schemas"]["NPCRelative"][];
             /** @description How the NPC speaks. */
             voice?: string;
             /** @description What the NPC wants. */
@@ -10740,8 +10776,10 @@ export interface components {
         };
         /**
          * RelationToWrite
-         * @description `src` and `dst` are ids, slugs or names. With `succeeds` the fact ends, on the day
-         *     `since`, the earlier facts of the same relation from the same entity.
+         * @description `src` and `dst` are ids, slugs or names. Of a fact that the same source has written before
+         *     (same ends, relation, label and `since`), only the fields that are sent change: `until` ends it,
+         *     `until: null` opens it again, and without `until` an end stays. With `succeeds` the fact ends,
+         *     on the day `since`, the earlier facts of the same relation from the same entity.
          */
         RelationToWrite: {
             /** @description What kind of source says so. Default: `engine`. */
@@ -14057,6 +14095,7 @@ export interface operations {
                      *         "description": "A tall woman with a rope over her shoulder.",
                      *         "faction": "Pilots' Guild",
                      *         "home": "The Pier",
+                     *         "family": [],
                      *         "secrets": [
                      *           "She sold the charts."
                      *         ]
@@ -31309,6 +31348,7 @@ export interface operations {
                      *           "summary": "A tall woman with a rope over her shoulder.",
                      *           "faction": "Pilots' Guild",
                      *           "home": "The Pier",
+                     *           "family": [],
                      *           "language": "en",
                      *           "visibility": "public",
                      *           "known_to": [],
@@ -31562,6 +31602,7 @@ export interface operations {
                      *         "description": "A tall woman with a rope over her shoulder.",
                      *         "faction": "Pilots' Guild",
                      *         "home": "The Pier",
+                     *         "family": [],
                      *         "secrets": [
                      *           "She sold the charts."
                      *         ]
@@ -31725,6 +31766,7 @@ export interface operations {
                      *       "summary": "",
                      *       "faction": "",
                      *       "home": "",
+                     *       "family": [],
                      *       "language": "en",
                      *       "visibility": "gm",
                      *       "known_to": [],
@@ -31895,6 +31937,7 @@ export interface operations {
                      *       "summary": "A tall woman with a rope over her shoulder.",
                      *       "faction": "Pilots' Guild",
                      *       "home": "The Pier",
+                     *       "family": [],
                      *       "language": "en",
                      *       "visibility": "public",
                      *       "known_to": [],

@@ -6,7 +6,7 @@ from typing import Any, Literal
 from uuid import UUID
 
 from memory37_client.base import OpenModel
-from pydantic import AwareDatetime, Field
+from pydantic import AwareDatetime, Field, RootModel
 
 
 class ApparentDisposition(OpenModel):
@@ -452,6 +452,13 @@ class HitSource(OpenModel):
     """
 
 
+class Kinship(RootModel[str]):
+    root: str
+    """
+    What the other person is to the NPC.
+    """
+
+
 class KnownError(OpenModel):
     """
     An error that occurred before, with its cause and its solution.
@@ -480,6 +487,25 @@ class KnownError(OpenModel):
     score: float
     """
     How good the hit is, the higher the better; of a disposition, from -100 to 100.
+    """
+
+
+class KnownRelative(OpenModel):
+    """
+    What another person is to the NPC.
+    """
+
+    relation: Kinship
+    """
+    Code of the relation, such as MEMBER_OF.
+    """
+    npc_id: str
+    """
+    Slug of the NPC: your id for it.
+    """
+    name: str
+    """
+    Its name.
     """
 
 
@@ -855,6 +881,10 @@ class NPCStatic(OpenModel):
     home: str = ''
     """
     Where the NPC lives, by name or by slug of its lore entry.
+    """
+    family: list[KnownRelative] = Field([], validate_default=True)
+    """
+    Known relatives, by the relation graph, whoever's page says so.
     """
     secrets: list[str] = []
     """
