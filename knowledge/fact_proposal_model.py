@@ -79,3 +79,19 @@ class FactProposal(models.Model):
 
     def __str__(self) -> str:
         return self.quote[:80]
+
+
+class LatestReading(models.Model):
+    """Which save of a text was read for proposals last. A text that was saved after `saved_at` has
+    not been read since: the message that asked for it may be lost."""
+
+    source_id = models.UUIDField(primary_key=True)
+    world = models.ForeignKey(World, models.CASCADE, related_name="+")
+    saved_at = models.DateTimeField()
+
+    class Meta:
+        verbose_name = _("reading of a text")
+        verbose_name_plural = _("readings of texts")
+
+    def __str__(self) -> str:
+        return str(self.source_id)

@@ -326,6 +326,7 @@ CELERY_BEAT_SCHEDULE: dict[str, dict[str, Any]] = {
     "purge pictures": {"task": "art.tasks.purge_pictures", "schedule": 86_400.0},
     "remember episodes": {"task": "memories.tasks.remember_episodes", "schedule": 300.0},
     "expire memories": {"task": "memories.tasks.expire_memories", "schedule": 300.0},
+    "read unread texts": {"task": "memory_site.tasks.read_unread_texts", "schedule": 300.0},
     "resume archives": {"task": "memory_site.tasks.resume_archives", "schedule": 60.0},
     "delete old archives": {"task": "memory_site.tasks.delete_old_archives", "schedule": 3_600.0},
     "delete old uploads": {"task": "memory_site.tasks.delete_old_uploads", "schedule": 3_600.0},

@@ -5,6 +5,8 @@ from datetime import datetime
 from uuid import UUID
 
 from celery import shared_task
+from django.conf import settings
+from django.utils import timezone
 
 from episodes.report_models import SessionReport
 from memory_site.archive import runs as archive_runs
@@ -102,6 +104,12 @@ def read_saved_texts(world: str, begin: str) -> int:
     new proposals."""
     row = World.objects.filter(pk=world).first()
     return store.read_saved_texts(row, datetime.fromisoformat(begin)).new if row else 0
+
+
+@shared_task
+def read_unread_texts() -> int:
+    """Read what was saved lately and no message had read. Return the number of new proposals."""
+    return store.read_unread_texts(timezone.now()).new if settings.PROPOSE_AT_SAVE else 0
 
 
 @shared_task

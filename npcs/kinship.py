@@ -90,9 +90,9 @@ def validate_family(value: Any) -> None:
     """Refuse what the field of a model cannot hold."""
     is_list = isinstance(value, list) and len(value) <= MOST_RELATIVES
     for each in value if is_list else [None]:
-        is_entry = isinstance(each, dict) and set(each) == {"relation", "npc"}
         if not (
-            is_entry
+            isinstance(each, dict)
+            and set(each) == {"relation", "npc"}
             and each["relation"] in Kinship.values
             and isinstance(each["npc"], str)
             and 0 < len(each["npc"].strip()) <= 200

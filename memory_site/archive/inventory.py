@@ -119,6 +119,7 @@ DERIVED: dict[str, str] = {
     "retrieval.WordStatistics": "counted",
     "retrieval.CachedVector": "a cache",
     "retrieval.ServingModel": "of the installation",
+    "knowledge.LatestReading": "a sweep reads again the texts of the last day without it",
     "memories.RememberedEpisode": "a task looks again at the episodes without it",
     "retrieval.StagedVector": "vectors of a model that is being introduced",
     "retrieval.UpgradeStep": "how far the data of this installation have followed an upgrade",

@@ -6,9 +6,11 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from uuid import UUID
 
+from django.db.models import Exists, OuterRef
+
 from episodes.lookup import find_episode, find_thread
 from episodes.models import Episode, Thread
-from knowledge.fact_proposal_model import FactProposal
+from knowledge.fact_proposal_model import FactProposal, LatestReading
 from knowledge.models import Lore
 from knowledge.upsert import find_lore_entry
 from retrieval.errors import Invalid
@@ -26,6 +28,10 @@ SAVE_WINDOW = 30
 thousands."""
 
 
+LONGEST_UNREAD = timedelta(days=1)
+"""What was saved before and never read is read when somebody asks for it."""
+
+
 @dataclass(frozen=True)
 class ReadableText:
     """A text with what players may read of it. Both have the same length: places in one are places
@@ -40,6 +46,8 @@ class ReadableText:
     open: str
     visibility: str = Visibility.GM
     known_to: tuple[str, ...] = ()
+    saved_at: datetime | None = None
+    """Of entries and episodes, which are read again when they are saved."""
 
 
 def text_of_entry(entry: Lore) -> ReadableText | None:
@@ -57,6 +65,7 @@ def text_of_entry(entry: Lore) -> ReadableText | None:
         _plain("".join(_blank(t) if hidden else t for t, hidden in split_secrets(entry.body))),
         Visibility.GM if is_draft else entry.visibility,
         () if is_draft else tuple(entry.known_to),
+        entry.updated_at,
     )
 
 
@@ -65,7 +74,14 @@ def text_of_episode(episode: Episode) -> ReadableText:
     text = episode.what
     version = getattr(episode, "version", 1) or 1
     return ReadableText(
-        Source.EPISODE, episode.pk, episode.external_id, version, text, _plain(text), ""
+        Source.EPISODE,
+        episode.pk,
+        episode.external_id,
+        version,
+        text,
+        _plain(text),
+        "",
+        saved_at=episode.updated_at,
     )
 
 
@@ -95,6 +111,25 @@ def texts_of_world(world: World) -> Iterator[ReadableText]:
         yield text_of_episode(episode)
     for thread in Thread.objects.filter(world=world, episode=None).order_by("pk").iterator():
         yield text_of_thread(thread)
+
+
+def unread_texts(now: datetime, *, most: int) -> Iterator[tuple[World, ReadableText]]:
+    """Yield the entries and episodes of all worlds that were saved within the last day, long enough
+    ago for their message, and were not read since; at most so many of each."""
+    read = LatestReading.objects.filter(
+        source_id=OuterRef("pk"), saved_at__gte=OuterRef("updated_at")
+    )
+    saved = {
+        "updated_at__gte": now - LONGEST_UNREAD,
+        "updated_at__lt": now - timedelta(seconds=3 * SAVE_WINDOW),
+    }
+    entries = Lore.objects.filter(~Exists(read), campaign=None, **saved)
+    for entry in entries.select_related("world").order_by("updated_at")[:most]:
+        if source := text_of_entry(entry):
+            yield entry.world, source
+    episodes = Episode.objects.not_retracted().filter(~Exists(read), **saved)
+    for episode in episodes.select_related("world").order_by("updated_at")[:most]:
+        yield episode.world, text_of_episode(episode)
 
 
 def texts_saved(world: World, begin: datetime) -> Iterator[ReadableText]:

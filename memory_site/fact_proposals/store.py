@@ -11,7 +11,7 @@ from django.db import transaction
 from knowledge.entry_entities import NODE_KINDS
 from knowledge.extraction.findings import Finding
 from knowledge.extraction.text_reader import TextReader
-from knowledge.fact_proposal_model import FactProposal
+from knowledge.fact_proposal_model import FactProposal, LatestReading
 from knowledge.graph.entity_linking import EntityLinker
 from knowledge.graph.models import GraphEdge, GraphNode
 from knowledge.graph.relations import Relations
@@ -19,7 +19,12 @@ from knowledge.mentions.names import read_names
 from knowledge.models import Lore
 from memory_site.fact_proposals.contradictions import contradictions_of_facts, edge_of
 from memory_site.fact_proposals.read_with_model import read_with_model, without_those_of_rules
-from memory_site.fact_proposals.sources import ReadableText, texts_of_world, texts_saved
+from memory_site.fact_proposals.sources import (
+    ReadableText,
+    texts_of_world,
+    texts_saved,
+    unread_texts,
+)
 from memory_site.fact_proposals.statement import key_of, statement_of
 from retrieval.llm import Purpose, get_llm
 from retrieval.text import fold_name
@@ -27,6 +32,8 @@ from worlds.audiences import Visibility
 from worlds.models import World
 
 BATCH = 500
+MOST_UNREAD = 500
+"""Texts of each kind that one sweep reads: the rest is for the next one."""
 State, LLM = FactProposal.State, FactProposal.Method.LLM
 
 
@@ -73,7 +80,9 @@ def read_source(world: World, source: ReadableText, *, with_model: bool = True) 
     told = {id(each) for each in by_model}
     for row, finding in rows:
         row.method = LLM if id(finding) in told else FactProposal.Method.RULES
-    return save_proposals(world, source, [row for row, _finding in rows])
+    result = save_proposals(world, source, [row for row, _finding in rows])
+    record_reading(world, source)
+    return result
 
 
 def entries_without_entity(world: World, text: str, nodes: Sequence[GraphNode]) -> list[GraphNode]:
@@ -106,6 +115,28 @@ def read_saved_texts(world: World, begin: datetime) -> ReadingResult:
     for source in texts_saved(world, begin):
         result += read_source(world, source, with_model=False)
     return result
+
+
+def read_unread_texts(now: datetime) -> ReadingResult:
+    """Read, by rules alone, what was saved and not read since: what a lost message announced."""
+    result = ReadingResult()
+    for world, source in unread_texts(now, most=MOST_UNREAD):
+        # Before it is read: one that cannot be read would stop the others at every sweep.
+        record_reading(world, source)
+        result += read_source(world, source, with_model=False)
+    return result
+
+
+def record_reading(world: World, source: ReadableText) -> None:
+    """Note that this save of the text was read."""
+    if source.saved_at:
+        row = LatestReading(source_id=source.id, world=world, saved_at=source.saved_at)
+        LatestReading.objects.bulk_create(
+            [row],
+            update_conflicts=True,
+            unique_fields=["source_id"],
+            update_fields=["saved_at"],
+        )
 
 
 def _what(finding: Finding) -> tuple[object, ...]:
@@ -207,3 +238,4 @@ def save_proposals(
 def forget_source(source_id: UUID) -> None:
     """Delete what was proposed from a row that is deleted for good: it quotes its text."""
     FactProposal.objects.filter(source_id=source_id).delete()
+    LatestReading.objects.filter(source_id=source_id).delete()

@@ -1,19 +1,26 @@
 """The page of what texts propose, and its operations."""
 
 from collections.abc import Callable
+from datetime import timedelta
 from typing import Any
 
 import pytest
 from django.core.cache import cache
 from django.test import Client
+from django.utils import timezone
 
 from knowledge.entry_store import save_entry
-from knowledge.fact_proposal_model import FactProposal
+from knowledge.fact_proposal_model import FactProposal, LatestReading
 from knowledge.graph.models import GraphEdge, GraphNode
 from knowledge.models import Lore
 from memory_site.fact_proposals.sources import find_source
-from memory_site.fact_proposals.store import read_source
-from memory_site.tasks import decide_proposals, read_saved_texts, read_texts_of_world
+from memory_site.fact_proposals.store import forget_source, read_source
+from memory_site.tasks import (
+    decide_proposals,
+    read_saved_texts,
+    read_texts_of_world,
+    read_unread_texts,
+)
 from npcs.models import NPC
 from tests.conftest import ApiClient
 from tests.memory_site.fact_proposals.conftest import TEXT
@@ -151,6 +158,29 @@ def test_what_is_saved_is_read_once_for_all_saves_of_half_a_minute(
     assert not FactProposal.objects.exists()
     assert sum(read_saved_texts(*args) for args in queued) > 0
     assert not GraphEdge.objects.filter(source_kind="lore").exists(), "nothing is believed"
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_sweep_reads_what_a_lost_message_announced(
+    world: World, saltmen: Lore, settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(read_saved_texts, "apply_async", lambda *_args, **_more: None)
+    cache.clear()
+    saltmen.body = f"{TEXT}\nPage 1."
+    save_entry(saltmen)
+    assert read_unread_texts() == 0, "its message may still come"
+    an_hour_ago = timezone.now() - timedelta(hours=1)
+    Lore.objects.filter(pk=saltmen.pk).update(updated_at=an_hour_ago)
+    settings.PROPOSE_AT_SAVE = False
+    assert read_unread_texts() == 0
+    settings.PROPOSE_AT_SAVE = True
+    assert read_unread_texts() > 0
+    FactProposal.objects.all().delete()
+    assert read_unread_texts() == 0, "once"
+    Lore.objects.filter(pk=saltmen.pk).update(updated_at=an_hour_ago + timedelta(minutes=5))
+    assert read_unread_texts() > 0, "it was saved again"
+    forget_source(saltmen.pk)
+    assert not LatestReading.objects.exists()
 
 
 @pytest.mark.django_db(transaction=True)
