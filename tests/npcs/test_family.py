@@ -153,9 +153,7 @@ def test_rest_refuses_unknown_words(engine: ApiClient, lanternbearers: Party) ->
     assert row["family"] == [{"relation": "mother", "npc": "Selka"}]
 
 
-def test_the_form_has_a_line_for_each_in_the_language_of_the_page(
-    world: World, corin: NPC
-) -> None:
+def test_the_form_has_a_line_for_each_in_the_language_of_the_page(world: World, corin: NPC) -> None:
     mira = write_mira(world, ("brother", "corin-voss"), ("mother", "Selka"))
     assert family_lines(mira) == ["brother: Corin Voss", "mother: Selka"]
     with override("ru"):
