@@ -116,7 +116,8 @@ def test_relatives_of_one_request_name_each_other(world: World) -> None:
 
 def test_it_is_hidden_as_either_of_them(world: World, corin: NPC) -> None:
     mira = write_mira(world, ("brother", "corin-voss"), visibility="gm")
-    assert facts(world, PARTY) == [] and family(world, "corin-voss", PARTY) == []
+    assert facts(world, PARTY) == []
+    assert family(world, "corin-voss", PARTY) == []
     entry = reveal(mira, PARTY)
     assert facts(world, PARTY) == [BROTHER]
     assert family(world, "corin-voss", PARTY) == [("sibling", "mira-voss")]
@@ -131,7 +132,8 @@ def test_it_is_hidden_as_either_of_them(world: World, corin: NPC) -> None:
 def test_it_goes_to_the_trash_and_comes_back(world: World, corin: NPC) -> None:
     write_mira(world, ("brother", "corin-voss"))
     trash_npcs([corin], by="gm")
-    assert facts(world) == [] and family(world, "mira-voss") == []
+    assert facts(world) == []
+    assert family(world, "mira-voss") == []
     restore_npcs([corin], by="gm")
     assert facts(world) == [BROTHER]
 
