@@ -12,8 +12,9 @@ import psycopg
 from tests.faults.site import Site
 from tests.loopback.answers import hang, hashed, smallest, status
 
-PAUSE_SECONDS = 3.0
+PAUSE_SECONDS = 2.0
 """Longer than the deadlines that the site has for Neo4j and its models."""
+FULL_SECONDS = 6.0
 
 
 def kill_web(site: Site) -> None:
@@ -110,7 +111,7 @@ def hang_language_model(site: Site) -> None:
 def fill_disk(site: Site) -> None:
     """The disk has PostgreSQL's data, `var/` and the log of the processes."""
     site.disk.fill()
-    time.sleep(2 * PAUSE_SECONDS)
+    time.sleep(FULL_SECONDS)
     site.disk.free()
 
 
@@ -120,7 +121,7 @@ def fill_disk_under_the_log(site: Site) -> None:
     with contextlib.suppress(psycopg.Error), psycopg.connect(site.database, autocommit=True) as db:
         for _file in range(100):
             db.execute("SELECT pg_switch_wal(), pg_logical_emit_message(true, 'fault', 'any')")
-    time.sleep(2 * PAUSE_SECONDS)
+    time.sleep(FULL_SECONDS)
     site.disk.free()
 
 
@@ -167,17 +168,21 @@ FAULTS: tuple[Callable[[Site], None], ...] = (
 )
 
 QUICK = (
+    kill_web,
     kill_worker,
     kill_postmaster,
     pause_web,
     pause_database,
-    kill_graph,
-    pause_broker,
+    slow_database,
+    kill_broker,
+    pause_graph,
     break_embedder,
+    hang_embedder,
     hang_language_model,
+    set_clock_ahead,
     set_clock_back,
 )
-"""One for each part, with few processes to start again: for CI."""
+"""Some for each part, with few processes to start again: for CI."""
 
 
 def is_possible(fault: Callable[[Site], None], site: Site) -> bool:

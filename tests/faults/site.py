@@ -65,16 +65,16 @@ class Site:
             "EMBEDDER": "openai",
             "OPENAI_BASE_URL": self.models.url,
             "OPENAI_API_KEY": "any",
-            "EMBEDDING_TIMEOUT": "3",
+            "EMBEDDING_TIMEOUT": "1",
             "EMBEDDING_QUERY_TIMEOUT": "1",
             "LLM_MODEL": "scripted",
-            "LLM_TIMEOUT": "2",
-            "LLM_REST": "2",
+            "LLM_TIMEOUT": "1",
+            "LLM_REST": "1",
             "NEO4J_URL": self.neo4j.uri,
             "NEO4J_USER": self.neo4j.auth[0],
             "NEO4J_PASSWORD": self.neo4j.auth[1],
             "NEO4J_TIMEOUT": "1",
-            "NEO4J_BACKOFF": "2",
+            "NEO4J_BACKOFF": "1",
             "CELERY_BROKER_URL": f"redis://127.0.0.1:{self.redis_port}/0",
             "PYTHONWARNINGS": "ignore",
         }
@@ -127,7 +127,7 @@ class Site:
     def is_whole(self) -> bool:
         """Whether every part of the site works."""
         with contextlib.suppress(httpx2.HTTPError, ValueError):
-            answer = httpx2.get(f"{self.url}/health/ready", timeout=10)
+            answer = httpx2.get(f"{self.url}/health/ready", timeout=10, verify=False)
             return answer.status_code == 200 and not answer.json()["reasons"]
         return False
 
