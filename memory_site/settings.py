@@ -369,6 +369,8 @@ ACCOUNT_EMAIL_NOTIFICATIONS = False
 ACCOUNT_UNIQUE_EMAIL = False
 MFA_ADAPTER = "memory_site.sign_in.SecondFactorAdapter"
 MFA_SUPPORTED_TYPES = ["totp", "recovery_codes"]
+# A code that was typed as its half minute ended still counts, as RFC 6238 recommends.
+MFA_TOTP_TOLERANCE = 1
 SOCIALACCOUNT_ADAPTER = "memory_site.sign_in.ProviderAdapter"
 SOCIALACCOUNT_EMAIL_VERIFICATION = "none"
 SOCIALACCOUNT_PROVIDERS: dict[str, Any] = {

@@ -93,10 +93,10 @@ class TestFences:
         ids=["opened", "closed", "both", "nested", "colons", "spaces"],
     )
     def test_ten_thousand_fences_take_little_time(self, text: str) -> None:
-        began = time.monotonic()
+        began = time.process_time()
         check_fences(text)
         normalize_lore({"title": "Fences", "text": text})
-        assert time.monotonic() - began < 10
+        assert time.process_time() - began < 10
 
 
 class TestAudiences:

@@ -192,10 +192,10 @@ def test_cyrillic_and_hangul_count_for_more_than_latin() -> None:
 
 
 def test_a_megabyte_is_cut_in_seconds() -> None:
-    started = time.monotonic()
+    started = time.process_time()
     text = "- item " + "x y" * 30 + "\n"
     pieces = split_into_pieces(text * 5_000 + "\n" * 100_000 + "word " * 50_000 + "a" * 200_000)
-    assert time.monotonic() - started < 5
+    assert time.process_time() - started < 5
     assert sum(len(piece.text) for piece in pieces) > len(text) * 4_900 + 440_000
 
 

@@ -26,9 +26,9 @@ pytestmark = pytest.mark.django_db
 PASSWORD = "a lantern at the pier"
 
 
-def code_now(secret: str) -> str:
+def code_now(secret: str, *, steps_ago: int = 0) -> str:
     """RFC 6238 with SHA-1, six digits and steps of 30 seconds."""
-    counter = struct.pack(">Q", int(time.time()) // 30)
+    counter = struct.pack(">Q", int(time.time()) // 30 - steps_ago)
     digest = hmac.digest(base64.b32decode(secret), counter, "sha1")
     start = digest[-1] & 15
     return f"{(struct.unpack('>I', digest[start : start + 4])[0] & 0x7FFFFFFF) % 10**6:06}"
@@ -86,6 +86,17 @@ def test_the_password_alone_signs_nobody_in_who_has_a_second_factor(kay: User, s
     assert client.post(page, {"code": code_now(secret)}).url == "/account/"
     assert signed_in_user(client) == kay.pk
     assert client.get("/admin/").status_code == 200
+
+
+def test_the_code_of_the_half_minute_before_counts_and_an_older_one_does_not(
+    kay: User, secret: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client, page, now = Client(), reverse("mfa_authenticate"), time.time()
+    sign_in(client, next="/account/")
+    monkeypatch.setattr(time, "time", lambda: now)
+    assert client.post(page, {"code": code_now(secret, steps_ago=2)}).status_code == 200
+    assert signed_in_user(client) is None
+    assert client.post(page, {"code": code_now(secret, steps_ago=1)}).url == "/account/"
 
 
 @pytest.mark.parametrize("form", ["/admin/login/", "/admin/"])

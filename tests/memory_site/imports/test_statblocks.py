@@ -114,9 +114,9 @@ def test_a_block_that_cannot_be_read_stays_as_it_is(block: str) -> None:
 
 def test_many_blocks_without_an_end_take_linear_time() -> None:
     text = "```statblock\nname: x\n" * 50_000
-    started = time.monotonic()
+    started = time.process_time()
     assert tables_of_stat_blocks(text) == (text, [])
-    assert time.monotonic() - started < 2
+    assert time.process_time() - started < 2
 
 
 def test_the_bestiary_of_the_plugin(tmp_path: Path) -> None:

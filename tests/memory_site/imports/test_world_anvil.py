@@ -215,9 +215,9 @@ def test_bbcode_becomes_markdown(text: str, words: str) -> None:
 
 
 def test_many_open_tags_take_linear_time() -> None:
-    started = time.monotonic()
+    started = time.process_time()
     text_of("[url][img][td][spoiler][" * 20_000)
-    assert time.monotonic() - started < 5
+    assert time.process_time() - started < 5
 
 
 BROKEN: list[Any] = [
