@@ -11,7 +11,7 @@ from knowledge.graph.schemas import GraphFact
 from knowledge.graph.upsert import upsert_facts
 from knowledge.models import Lore
 from knowledge.srd.load import game_system
-from knowledge.upsert import upsert_lore
+from knowledge.upsert import upsert_lore_batch
 from memory_site.demo.world_files import DemoScene, DemoWorld, read_world
 from npcs.disposition_rules import set_rules
 from npcs.dispositions import approve
@@ -60,8 +60,7 @@ def load_setting(demo: DemoWorld) -> World:
 
 
 def load_lore(demo: DemoWorld, world: World) -> Counts:
-    for entry in demo.lore.values():
-        upsert_lore(world, entry, reason="demo")
+    upsert_lore_batch(world, list(demo.lore.values()), reason="demo")
     return {"lore": len(demo.lore)}
 
 

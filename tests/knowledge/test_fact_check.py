@@ -48,6 +48,17 @@ def ferrymark_rows(django_db_setup, django_db_blocker):
     return rows
 
 
+@pytest.fixture(scope="module")
+def ferrymark_rows_with_texts(django_db_setup, django_db_blocker):
+    with django_db_blocker.unblock(), transaction.atomic():
+        demo, world = read_world(), create_world()
+        load_lore(demo, world)
+        load_graph(demo, world)
+        rows = SavedRows.read()
+        transaction.set_rollback(True)
+    return rows
+
+
 @pytest.fixture
 def ferrymark(ferrymark_rows, db):
     ferrymark_rows.write()
@@ -70,11 +81,11 @@ def check(world, fact, audience=None, **more):
         ("Isaura Brackwen took over the house in the year 187.", "unknown"),
     ],
 )
-def test_prose_is_compared_by_what_its_words_say_in_any_language(world, statement, result):
-    demo = read_world()
-    load_lore(demo, world)
-    load_graph(demo, world)
-    assert check(world, statement).result == result
+def test_prose_is_compared_by_what_its_words_say_in_any_language(
+    ferrymark_rows_with_texts, db, statement, result
+):
+    ferrymark_rows_with_texts.write()
+    assert check(World.objects.get(), statement).result == result
 
 
 @pytest.mark.parametrize(
@@ -376,13 +387,22 @@ def test_a_model_that_is_down_is_named(ferrymark, scripted_llm):
 # --- Prose as evidence
 
 
+@pytest.fixture(scope="module")
+def written_rows(ferrymark_rows, django_db_blocker):
+    with django_db_blocker.unblock(), transaction.atomic():
+        ferrymark_rows.write()
+        for slug, entry in read_world().lore.items():
+            lore, _outcome = upsert_lore(World.objects.get(), entry)
+            GraphNode.objects.filter(world=lore.world, slug=slug).update(lore=lore)
+        rows = SavedRows.read()
+        transaction.set_rollback(True)
+    return rows
+
+
 @pytest.fixture
-def written_ferrymark(ferrymark):
-    for slug, entry in read_world().lore.items():
-        upsert_lore(ferrymark, entry)
-        lore = Lore.objects.get(world=ferrymark, slug=slug)
-        GraphNode.objects.filter(world=ferrymark, slug=slug).update(lore=lore)
-    return ferrymark
+def written_ferrymark(written_rows, db):
+    written_rows.write()
+    return World.objects.get()
 
 
 @pytest.mark.parametrize(

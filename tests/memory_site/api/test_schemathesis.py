@@ -19,9 +19,9 @@ HEADERS = ("Idempotency-Key", "If-Match", "If-None-Match", "X-World", "X-Namespa
 """Not sent at random: one idempotency key with two bodies, a stale tag or another world is refused
 whatever the rest of the request is; an answer with chosen fields lacks others. Tests of their own
 send them."""
-SECONDS = int(os.environ.get("SCHEMATHESIS_SECONDS", "45"))
+SECONDS = int(os.environ.get("SCHEMATHESIS_SECONDS", "30"))
 """For the key of a world. That of the installation reaches the same code by another way in, and is
-given half as long."""
+given a third as long."""
 
 
 def document_without_headers(url: str, folder: Path) -> Path:
@@ -73,7 +73,7 @@ def test_the_site_keeps_its_contract(kind: str, site: dict[str, Any], tmp_path: 
         "--max-examples",
         "12",
         "--max-time",
-        str(SECONDS if kind == "world" else SECONDS // 2),
+        str(SECONDS if kind == "world" else SECONDS // 3),
         "--continue-on-failure",
         "--seed",
         "37",
