@@ -196,16 +196,11 @@ def test_rules_sort_events_of_three_languages() -> None:
 
 @pytest.mark.django_db
 def test_an_authors_questions_are_understood_from_what_others_wrote(settings: object) -> None:
+    """One author's: `python -m bench.agent_memory` embeds all of them and measures the others."""
     settings.EMBEDDER = "local"  # type: ignore[attr-defined]
-    found = {}
-    for author in ("a", "b"):  # in one test, because each question is embedded once for both
-        examples = examples_of([other for other in AUTHORS if other != author])
-        classify = classifier_from(examples).classify
-        own = examples_of([author])
-        found[author] = macro_f1(
-            [(row["intent"].lower(), classify(row["text"]).label) for row in own]
-        )
-    assert min(found.values()) >= 0.87, found
+    classify = classifier_from(examples_of(["first", "a"])).classify
+    judged = [(row["intent"].lower(), classify(row["text"]).label) for row in examples_of(["b"])]
+    assert macro_f1(judged) >= 0.87
 
 
 @pytest.mark.django_db
