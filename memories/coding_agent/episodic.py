@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
@@ -127,7 +128,7 @@ class EpisodicMemoryManager:
         query_text: str,
         error_type: str = "",
         *,
-        weights: Mapping[str, float] | None = None,
+        weights: Mapping[str, float] | AbstractSet[object] | None = None,
         semantic_weight: float = SEMANTIC_WEIGHT,
         fuzzy_weight: float = FUZZY_WEIGHT,
         keyword_weight: float = KEYWORD_WEIGHT,
@@ -135,11 +136,15 @@ class EpisodicMemoryManager:
     ) -> list[EpisodeMatch]:
         """Rank by the weighted mean of cosine, spelling and shared words. With `error_type` the
         spelling is compared with the episodes' errors. `weights` are those of `semantic`, `fuzzy`
-        and `keyword`, of which each may be left out."""
+        and `keyword`, of which each may be left out; `{...}` leaves out all."""
         shares = {"semantic": semantic_weight, "fuzzy": fuzzy_weight, "keyword": keyword_weight}
-        if unknown := set(weights or {}) - set(shares):
+        # `weights={...}`, as the design writes it, is a set.
+        given: Mapping[str, float] = weights if isinstance(weights, Mapping) else {}
+        if isinstance(weights, AbstractSet) and weights != {...}:
+            raise Invalid("The weights of a hybrid search are a number for each name.")
+        if unknown := set(given) - set(shares):
             raise Invalid(f"There is no weight {min(unknown)!r}.", candidates=tuple(shares))
-        weights = shares | dict(weights or {})
+        weights = shares | dict(given)
         total = sum(weights.values())
         if min(weights.values()) < 0 or not total > 0:
             raise Invalid("The weights of a hybrid search must not be negative, and not all 0.")

@@ -188,11 +188,14 @@ def test_episodic_memory_as_it_is_listed(working: Any) -> None:
     assert memory.match_error_patterns_batch(patterns)[0]
     by_words = memory.hybrid_search(query_text, weights={"semantic": 0, "fuzzy": 0, "keyword": 1})
     assert by_words[0].score == by_words[0].parts["keyword"]
+    assert memory.hybrid_search(query_text, weights={...}) == memory.hybrid_search(query_text)
     assert memory.invalidate_cache(pattern=None) > 0
     assert memory.get_cache_stats()["max_size"] == 100
     assert memory.similarity_cache is not memory.embedding_cache
     with pytest.raises(Invalid):
         memory.hybrid_search(query_text, weights={"meaning": 1})
+    with pytest.raises(Invalid):
+        memory.hybrid_search(query_text, weights={"semantic", "fuzzy"})
 
 
 def test_a_hybrid_search_is_awaited(working: Any) -> None:
