@@ -110,7 +110,8 @@ PARTS = (
         probe_broker,
         is_required=False,
         degraded_name="worker",
-        reason="The broker does not answer: start the server that CELERY_BROKER_URL names. Work "
+        reason="The broker does not answer, or does not let the site in: start the server that "
+        "CELERY_BROKER_URL names, or correct it. Work "
         "waits as rows until it does.",
     ),
     SitePart(

@@ -12,12 +12,25 @@ from knowledge.graph.neo4j_driver import NEO4J_DOWN, site_neo4j
 from memory_site.backup.write import stored_files
 from memory_site.doctor.diagnoses import Diagnosis, ok, warning
 from npcs.dispositions import find_wrong_dispositions
+from retrieval.embedders import get_configured_embedder
 from retrieval.indexing import PassageState, inspect_passages
-from retrieval.models import passage_models
+from retrieval.models import ServingModel, passage_models
 from worlds.models import Party
 
 LONG_LAG_SECONDS = 120.0
 SHOWN = 3
+
+
+def examine_models() -> Iterator[Diagnosis]:
+    """Settings of another embedding model change nothing until it is switched to."""
+    for domain, in_use in ServingModel.objects.order_by("domain").values_list("domain", "model"):
+        if in_use != (configured := get_configured_embedder(domain).name):
+            text = f"{domain}: the settings name {configured}, but {in_use} is in use"
+            remedy = (
+                "Run manage.py switch_model, then restart web and worker; or take the settings "
+                "back. The worker switches by itself after an upgrade to a new default model."
+            )
+            yield warning("model", text, remedy)
 
 
 def examine_passages() -> Iterator[Diagnosis]:

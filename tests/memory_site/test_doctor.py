@@ -16,6 +16,7 @@ from memory_site.management.commands import doctor
 from npcs.dispositions import correct
 from npcs.models import NPC, Disposition
 from retrieval.indexing import PARKED_AFTER, count_words, embed_pending
+from retrieval.models import ServingModel
 from worlds.models import Party, World
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -55,6 +56,12 @@ def test_passages_that_were_given_up_and_foreign_vectors_are_found(world: World)
     assert code == 1, findings
     assert "reindex --domain lore" in remedy(findings, "1 passages have a vector of another model")
     assert "reindex --domain lore" in remedy(findings, "lore: 1 passages are not embedded: refused")
+
+
+def test_settings_of_a_model_that_was_not_switched_to_are_found() -> None:
+    ServingModel.objects.create(domain="lore", model="a former model")
+    said = remedy(examine()[1], "lore: the settings name hashing")
+    assert "switch_model" in said
 
 
 def test_word_counts_and_indexes_that_do_not_fit_are_found(world: World) -> None:

@@ -25,6 +25,7 @@ FIRST: tuple[Callable[[], Iterator[Diagnosis]], ...] = (
     installation.examine_transactions,
 )
 WITH_DATA = (
+    data.examine_models,
     data.examine_passages,
     data.examine_dispositions,
     data.examine_graph_mirror,
