@@ -305,7 +305,7 @@ class NPCRow(BaseModel):
     summary: str
     faction: str
     home: str
-    family: list[RelativeIn]
+    family: list[RelativeIn] = Field(description="What other people are to the NPC.")
     language: str
     visibility: str
     known_to: list[str]

@@ -191,6 +191,11 @@ CHANGES: dict[str, Callable[[ApiClient], Any]] = {
     "a secret of an NPC": put_npc(secrets=["She is no spy.", "She sold the charts."]),
     "how an NPC begins": put_npc(base=0, play_now=["She lies."], half_life=30),
     "a milestone of an NPC": put_npc(milestones=[{"text": "She was born at sea."}]),
+    "a hidden relative of an NPC": put_npc(family=[{"relation": "mother", "npc": "spy"}]),
+    "the family of a hidden NPC": lambda gm: gm.put(
+        "world/npcs",
+        {"npc_id": "spy", "name": "Spy", "family": [{"relation": "son", "npc": ADA["npc_id"]}]},
+    ),
     "a secret block": put_inn(body=OPEN + "\n\n:::secret\nA ladder to the roof.\n:::"),
     "a secret block before the text": put_inn(body=SECRET.strip() + "\n\n" + OPEN),
     "one more secret block": put_inn(body=OPEN + SECRET + "\n\n:::secret\nGold.\n:::"),

@@ -9702,6 +9702,7 @@ export interface components {
             faction: string;
             /** @description Where the NPC lives, by name or by slug of its lore entry. */
             home: string;
+            /** @description What other people are to the NPC. */
             family: components["schemas"]["NPCRelative"][];
             /** @description Language as a code such as en, ru or ko; of code, its name. */
             language: string;
