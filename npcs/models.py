@@ -107,6 +107,8 @@ class NPC(TimestampedModel, Guarded, TrashedWithEntities):
     family = models.JSONField(
         _("family"),
         default=list,
+        # Written while the version before, which does not know the column, still runs.
+        db_default=[],
         blank=True,
         validators=[validate_family],
         help_text=_("What other people are to the NPC: a list of {relation, npc}."),

@@ -6,6 +6,7 @@ def family() -> models.JSONField:
     return models.JSONField(
         blank=True,
         default=list,
+        db_default=[],
         help_text="What other people are to the NPC: a list of {relation, npc}.",
         validators=[npcs.kinship.validate_family],
         verbose_name="family",
