@@ -3,10 +3,10 @@
 import re
 from typing import NamedTuple
 
-from knowledge.graph.models import NodeKind
+from knowledge.graph.models import FREE_RELATION, NodeKind
 from knowledge.graph.relations import Relations
 
-FALLBACK = "RELATES_TO"
+FALLBACK = FREE_RELATION
 WORDS: dict[str, str] = {
     "LOCATED_IN": "location|located|home|lives|live in|based|base|headquarters|region|"
     "residence|resident|place|birthplace|"

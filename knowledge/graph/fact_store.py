@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from knowledge.graph.ancestry import dependants
 from knowledge.graph.contradictions import close_contradictions_of
-from knowledge.graph.models import GraphEdge
+from knowledge.graph.models import FREE_RELATION, GraphEdge
 from knowledge.graph.schemas import FactOutcome
 from worlds.audiences import Guarded, Visibility
 from worlds.reveals import entries_in_force, transfer_reveals
@@ -102,8 +102,11 @@ def end_fact(
 
 
 def end_predecessors(fact: GraphEdge, day: float) -> None:
-    """End on `day` the earlier facts of the same relation from the same entity."""
+    """End on `day` the earlier facts of the same relation from the same entity; of the relation
+    that stands for all others, those of the same label."""
     facts = GraphEdge.objects.filter(src=fact.src_id, relation=fact.relation_id, until=None)
+    if fact.relation_id == FREE_RELATION:
+        facts = facts.filter(label=fact.label)
     earlier = facts.filter(Q(since=None) | Q(since__lt=day)).exclude(dst=fact.dst_id)
     for edge in earlier.believed_now().select_for_update():
         end_fact(edge, day, because_of=fact)

@@ -40,6 +40,8 @@ class SourceKind(models.TextChoices):
     IMPORT = "import", _("Import")
 
 
+FREE_RELATION = "RELATES_TO"
+"""The relation of facts that no other relation fits: what they say is their label."""
 SCENE = "#scene"
 """Ends the source of a fact that an episode states by who was there, not as one of its `facts`."""
 

@@ -44,6 +44,18 @@ def test_it_is_opened_again_only_by_saying_so(world: World) -> None:
     assert stored().until is None
 
 
+def test_the_successor_of_a_free_relation_ends_those_of_its_label(world: World) -> None:
+    write(world, relation="RELATES_TO", label="debt to", dst="Guild")
+    write(world, relation="RELATES_TO", label="works for", dst="Guild")
+    write(world, relation="RELATES_TO", label="works for", dst="Wardens", since=5.0, succeeds=True)
+    ends = GraphEdge.objects.believed_now().values_list("label", "dst__name", "until")
+    assert set(ends) == {
+        ("debt to", "Guild", None),
+        ("works for", "Guild", 5.0),
+        ("works for", "Wardens", None),
+    }
+
+
 def test_an_end_that_follows_from_another_fact_stays_and_goes_with_it(world: World) -> None:
     write(world)
     write(world, dst="Wardens", since=5.0, succeeds=True)
