@@ -1,5 +1,5 @@
 """The web server: uvicorn, with a time for the head of a request, a time for each statement in the
-database, and a number of connections.
+database, and a limit of connections.
 
 `python -m memory_site.web_server --host 127.0.0.1 --port 8000`
 """
@@ -24,11 +24,25 @@ KEEP_ALIVE_SECONDS = 75
 STATEMENT_SECONDS = 60
 """Of a statement in the database, unless the environment says another."""
 STOP_SECONDS = 1
+FULL = "The site has as many connections as it takes: try again in a moment."
 
 
-class TimedHeads(HttpToolsProtocol):
-    """uvicorn's protocol, which ends a connection whose next head takes too long. Bodies have a
-    time of their own (`memory_site.asgi`)."""
+async def refuse_request(_scope: Any, _receive: Any, send: Any) -> None:
+    """The application that answers beyond `WEB_CONNECTIONS`. uvicorn's own, which it calls beyond
+    `limit_concurrency`, does not say when to try again."""
+    # Needs Django's settings, which are loaded with the site.
+    from memory_site.errors import Unavailable, problem_answer
+
+    status, headers, body = problem_answer(Unavailable(FULL, headers={"Retry-After": "2"}), "")
+    headers |= {"Content-Length": str(len(body)), "Connection": "close"}
+    pairs = [(name.lower().encode(), value.encode()) for name, value in headers.items()]
+    await send({"type": "http.response.start", "status": status, "headers": pairs})
+    await send({"type": "http.response.body", "body": body})
+
+
+class LimitedConnections(HttpToolsProtocol):
+    """uvicorn's protocol, which ends a connection whose next head takes too long (bodies have a
+    time of their own, `memory_site.asgi`), and refuses requests beyond `WEB_CONNECTIONS`."""
 
     head_timer: asyncio.TimerHandle | None = None
 
@@ -47,6 +61,8 @@ class TimedHeads(HttpToolsProtocol):
 
     def on_headers_complete(self) -> None:
         self.stop_timer()
+        is_full = len(self.connections) > settings.WEB_CONNECTIONS
+        self.app = refuse_request if is_full else self.config.loaded_app
         super().on_headers_complete()
 
     def start_timer(self) -> None:
@@ -63,13 +79,12 @@ class TimedHeads(HttpToolsProtocol):
 
 
 def server_options() -> dict[str, Any]:
-    """Return how the site is served. Beyond `WEB_CONNECTIONS` a request is answered with 503."""
+    """Return how the site is served."""
     return {
-        "http": TimedHeads,
+        "http": LimitedConnections,
         "access_log": False,
         "forwarded_allow_ips": settings.FORWARDED_ALLOW_IPS,
         "log_level": "warning",
-        "limit_concurrency": settings.WEB_CONNECTIONS,
         "timeout_keep_alive": KEEP_ALIVE_SECONDS,
         "timeout_graceful_shutdown": STOP_SECONDS,
     }

@@ -1,6 +1,7 @@
 """Clients that send next to nothing do not hold the server."""
 
 import asyncio
+import json
 import socket
 import threading
 import time
@@ -89,3 +90,21 @@ def test_a_kept_connection_may_rest_and_ask_again(port: int) -> None:
 def test_an_answer_may_take_longer_than_a_head(port: int) -> None:
     with connect(port) as client:
         assert b"200 OK" in ask(client, "/slow")
+
+
+def test_beyond_its_connections_the_site_says_when_to_try_again(
+    port: int, settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(web_server, "HEAD_SECONDS", 20)
+    settings.WEB_CONNECTIONS = 3
+    with ExitStack() as stack:
+        kept = [stack.enter_context(connect(port)) for _client in range(3)]
+        assert all(b"200 OK" in ask(client) for client in kept)
+        answer = ask(stack.enter_context(connect(port)))
+        head, body = answer.split(b"\r\n\r\n")
+        assert b"503 Service Unavailable" in head
+        assert b"retry-after: 2" in head
+        assert json.loads(body)["code"] == "unavailable"
+        kept.pop().close()
+        time.sleep(0.1)
+        assert b"200 OK" in ask(stack.enter_context(connect(port)))
