@@ -64,6 +64,7 @@ class MonitoringAnswers:
         response = view(request)
         response[CSP_HEADER] = DATA_POLICY
         response["X-Content-Type-Options"] = "nosniff"
+        response["Content-Length"] = str(len(response.content))
         return response
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from django.db import connection, transaction
 
+from knowledge.graph.upsert import lock_graph
 from knowledge.models import Lore
 from knowledge.schemas import LoreIn
 from knowledge.upsert import upsert_lore
@@ -123,7 +124,7 @@ def test_of_writers_with_one_entity_tag_exactly_one_wins(engine: ApiClient, path
 
 @pytest.mark.django_db(transaction=True)
 def test_a_writer_who_waited_for_the_lock_is_refused(world: World) -> None:
-    row = upsert_lore(world, LoreIn(title="The Quay", slug="quay", body="Wet."))[0]
+    upsert_lore(world, LoreIn(title="The Quay", slug="quay", body="Wet."))
 
     def write() -> bool:
         try:
@@ -138,7 +139,7 @@ def test_a_writer_who_waited_for_the_lock_is_refused(world: World) -> None:
 
     with ThreadPoolExecutor(1) as pool:
         with transaction.atomic():
-            Lore.objects.select_for_update().get(pk=row.pk)
+            lock_graph(world)
             waiting = pool.submit(write)
             upsert_lore(world, LoreIn(title="The Quay", slug="quay", body="First."))
         assert waiting.result(timeout=60)
