@@ -37,12 +37,13 @@ def play_page(request: HttpRequest, viewer: Viewer, slug: str) -> HttpResponse:
     since = since_for(request, viewer)
     viewer, party = table.at_table_of(viewer, slug)
     scene = running_scenes.find_open_scene(party)
-    people = PeopleAtTable(party, scene)
+    # With an answer the browser fetches the scene afterwards: it takes as long as the answer.
+    scene_follows = bool({"q", "kind"} & request.GET.keys()) and "scene" not in request.GET
+    people = PeopleAtTable(party, None if scene_follows else scene)
     # The answer first: a person in it is read together with those of the scene.
-    context = answer_context(request, viewer, people)
-    if has_answer(context) and "scene" not in request.GET:
-        # The browser fetches the scene afterwards: it takes as long as the answer.
-        context |= answered_scene(viewer, party, scene) | {"scene_follows": True}
+    context = answer_context(request, viewer, people) | {"scene_follows": scene_follows}
+    if scene_follows:
+        context |= answered_scene(viewer, party, scene)
     else:
         context |= scene_context(viewer, people)
     return render_page(request, viewer, "gm/play.html", since=since, **context)
@@ -71,10 +72,6 @@ def answer_context(request: HttpRequest, viewer: Viewer, people: PeopleAtTable) 
     except Problem as problem:
         context["problem"] = problem
     return context
-
-
-def has_answer(context: dict[str, Any]) -> bool:
-    return bool(context.keys() & {"answer", "problem"})
 
 
 def answered_scene(viewer: Viewer, party: Party, scene: Scene | None) -> dict[str, Any]:
