@@ -6,7 +6,6 @@ from typing import NamedTuple
 from knowledge.graph.models import FREE_RELATION, NodeKind
 from knowledge.graph.relations import Relations
 
-FALLBACK = FREE_RELATION
 WORDS: dict[str, str] = {
     "LOCATED_IN": "location|located|home|lives|live in|based|base|headquarters|region|"
     "residence|resident|place|birthplace|"
@@ -32,7 +31,7 @@ def relation_for(relations: Relations, words: str, src: NodeKind, dst: NodeKind)
         known = relations.get(code)
         if known and (src, dst) in known.joins and pattern.search(words):
             return code
-    return FALLBACK
+    return FREE_RELATION
 
 
 READ_FROM_TARGET: dict[str, str] = {
@@ -74,7 +73,7 @@ def read_field(relations: Relations, words: str, src: NodeKind, dst: NodeKind) -
     turned = TARGET_WORDS.get(words.lower().strip())
     if turned:
         inverse = relation_for(relations, turned, dst, src)
-        if inverse != FALLBACK or direct == FALLBACK:
-            label = turned if inverse == FALLBACK or turned in TELLING else ""
+        if inverse != FREE_RELATION or direct == FREE_RELATION:
+            label = turned if inverse == FREE_RELATION or turned in TELLING else ""
             return ReadRelation(inverse, label, inverse=True)
-    return ReadRelation(direct, words if direct == FALLBACK else "")
+    return ReadRelation(direct, words if direct == FREE_RELATION else "")

@@ -15,7 +15,7 @@ from django.utils import translation
 
 from knowledge.fact_check.labelled_facts import labelled_facts
 from knowledge.graph.labels import fact_sentence, relation_label
-from knowledge.graph.models import GraphEdge, GraphNode, NodeKind
+from knowledge.graph.models import FREE_RELATION, GraphEdge, GraphNode, NodeKind
 from knowledge.graph.protocol import View
 from npcs.large_changes import hold_large_changes
 from npcs.models import NPC, DispositionChange, DispositionRules, OpinionChange
@@ -131,7 +131,7 @@ def ties_of(
 def edges_of(world: World, nodes: Collection[UUID], *, day: float | None) -> Iterable[GraphEdge]:
     facts = View(world, GM).facts().valid_on(day)
     facts = facts.filter(Q(src__in=nodes) | Q(dst__in=nodes))
-    edges: Iterable[GraphEdge] = facts.filter(relation__in=[*RULE_OF_RELATION, "RELATES_TO"])
+    edges: Iterable[GraphEdge] = facts.filter(relation__in=[*RULE_OF_RELATION, FREE_RELATION])
     return edges
 
 

@@ -9,7 +9,7 @@ from uuid import UUID
 from django.core.exceptions import ValidationError
 from django.utils.translation import gettext as _t
 
-from knowledge.graph.models import GraphEdge, GraphNode, NodeKind
+from knowledge.graph.models import FREE_RELATION, GraphEdge, GraphNode, NodeKind
 from knowledge.graph.schemas import EdgeFact, GraphFact
 from npcs.kinship import (
     KINSHIP_OF_LABEL,
@@ -23,8 +23,6 @@ from npcs.models import FACT_SOURCE, NPC, fact_source_ref
 from retrieval.text import fold_name
 from worlds.audiences import Visibility
 from worlds.models import World
-
-RELATION = "RELATES_TO"
 
 
 def with_slugs(
@@ -93,12 +91,12 @@ class FamilyFact:
 
     def as_fact(self) -> GraphFact:
         visibility, known_to = self.npc.audience_of_fact(
-            GraphEdge(relation_id=RELATION, label=self.kinship.fact_label)
+            GraphEdge(relation_id=FREE_RELATION, label=self.kinship.fact_label)
         )
         edge = EdgeFact(
             src=self.src,
             dst=self.dst,
-            relation=RELATION,
+            relation=FREE_RELATION,
             label=self.kinship.fact_label,
             visibility=Visibility(visibility),
             known_to=list(known_to),
@@ -140,7 +138,7 @@ def claim_of(fact: GraphEdge) -> tuple[UUID, UUID, str]:
 
 
 def is_of_family(fact: GraphEdge) -> bool:
-    return fact.relation_id == RELATION and fact.label in KINSHIP_OF_LABEL
+    return fact.relation_id == FREE_RELATION and fact.label in KINSHIP_OF_LABEL
 
 
 def waiting_for(world: World, npcs: Sequence[NPC]) -> list[NPC]:

@@ -10,7 +10,7 @@ from django.utils.text import capfirst
 from django.utils.translation import override
 
 from knowledge.graph.fact_store import follow_audience, retract_facts
-from knowledge.graph.models import GraphEdge, GraphNode, NodeKind
+from knowledge.graph.models import FREE_RELATION, GraphEdge, GraphNode, NodeKind
 from knowledge.graph.schemas import EdgeFact, GraphFact
 from knowledge.graph.upsert import upsert_facts
 from npcs.family import FamilyFact, claim_of, family_facts, is_of_family, waiting_for
@@ -47,7 +47,7 @@ class FactField:
 FIELDS = (
     FactField("faction", "PART_OF", "", NodeKind.FACTION),
     # Whereabouts are LOCATED_IN, of which there is one at a time: who travels still lives at home.
-    FactField("home", "RELATES_TO", HOME_LABEL, NodeKind.LOCATION),
+    FactField("home", FREE_RELATION, HOME_LABEL, NodeKind.LOCATION),
 )
 AUDIENCE = {"visibility", "known_to", "faction_visibility"}
 RELEVANT = AUDIENCE.union({"family"}, *(each.columns for each in FIELDS))

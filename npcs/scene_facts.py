@@ -17,6 +17,7 @@ from episodes.models import Episode, Mention
 from episodes.schemas import EpisodeIn, IngestReport
 from knowledge.graph.fact_store import follow_audience, retract_facts
 from knowledge.graph.models import (
+    FREE_RELATION,
     SCENE,
     GraphEdge,
     GraphNode,
@@ -28,11 +29,10 @@ from knowledge.graph.schemas import EdgeFact, GraphFact
 from knowledge.graph.upsert import lock_graph, upsert_facts
 from knowledge.link_models import Link
 from npcs.models import NPC, Appearance
-from retrieval.errors import Problem
+from retrieval.errors import Invalid
 from worlds.audiences import Visibility, is_known_to_party
 from worlds.models import Party, World
 
-RELATION = "RELATES_TO"
 MET, WAS_AT = "first met", "was first seen at"
 MOST_PRESENT = 12
 """Of more people at a scene, who met whom is not written: that is a crowd."""
@@ -56,7 +56,7 @@ class SceneFact:
         edge = EdgeFact(
             src=src,
             dst=dst,
-            relation=RELATION,
+            relation=FREE_RELATION,
             label=label,
             since=self.day,
             # What has an end takes no part in the present.
@@ -191,7 +191,7 @@ def _write(world: World, facts: Sequence[SceneFact]) -> int:
     try:
         with transaction.atomic():
             return len(upsert_facts(world, [each.as_fact() for each in facts]).edges)
-    except Problem:
+    except Invalid:
         return 0
 
 
@@ -205,7 +205,7 @@ def _present_rows(
             world=world,
             source_kind=SourceKind.EPISODE,
             source_ref__endswith=SCENE,
-            relation=RELATION,
+            relation=FREE_RELATION,
             src__in={src for src, _dst, _label in claims},
             dst__in={dst for _src, dst, _label in claims},
         )

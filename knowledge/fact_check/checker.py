@@ -23,7 +23,6 @@ from knowledge.fact_check.deeds import (
 )
 from knowledge.fact_check.event_dates import days_of_event
 from knowledge.fact_check.labelled_facts import (
-    RELATES_TO,
     amount_of,
     labelled_facts,
     with_label,
@@ -46,7 +45,7 @@ from knowledge.fact_check.verdicts import (
 )
 from knowledge.graph.contradiction_models import ConflictRule
 from knowledge.graph.contradictions import open_contradictions
-from knowledge.graph.models import GraphEdge, GraphNode, NodeKind
+from knowledge.graph.models import FREE_RELATION, GraphEdge, GraphNode, NodeKind
 from knowledge.graph.protocol import View
 from knowledge.graph.querysets import FactQuerySet
 from knowledge.graph.relations import Relations
@@ -236,7 +235,7 @@ class FactChecker:
         assert claim.b
         for reading in (reading for kind in claim.kinds for reading in kind.readings):
             src, dst = (claim.b, claim.a) if reading.inverse else (claim.a, claim.b)
-            relation = reading.relation or RELATES_TO
+            relation = reading.relation or FREE_RELATION
             if (src.kind, dst.kind) in self.relations[relation].joins:
                 yield reading, claim.a, claim.b
 

@@ -11,7 +11,6 @@ from knowledge.graph.models import GraphEdge
 from knowledge.graph.querysets import FactQuerySet
 from retrieval.text import WORD_OR_NUMBER, fold_name, word_stem
 
-RELATES_TO = "RELATES_TO"
 SENTENCES = {
     "en": ("M0 is {0} M1", "M0 {0} M1", "M0 is {0} of M1"),
     "ru": ("M0 {0} M1_x", "M0 {0} M1"),

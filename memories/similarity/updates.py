@@ -2,8 +2,9 @@
 smith?", "He works behind the temple", "He hammers down at the ford since the temple threw him out".
 
 Texts that share no words need more than a comparison of words. Gradient-boosted trees over signs
-of the question and both memories (`signs_of_update`) give a probability. They are fitted by `bench.updates`
-to our own statements in three languages, for one embedder, and stored as plain numbers.
+of the question and both memories (`signs_of_update`) give a probability. They are fitted by
+`bench.updates` to our own statements in three languages, for one embedder, and stored as plain
+numbers.
 """
 
 import json

@@ -16,7 +16,7 @@ from knowledge.graph.entity_linking import EntityLinker, parse_uuid
 from knowledge.graph.fact_store import end_fact, retract_facts
 from knowledge.graph.labels import RELATION_LABELS, in_words, relation_label
 from knowledge.graph.manual_facts import save_manual_fact
-from knowledge.graph.models import GraphEdge, GraphNode, SourceKind
+from knowledge.graph.models import FREE_RELATION, GraphEdge, GraphNode, SourceKind
 from knowledge.graph.protocol import View
 from knowledge.graph.relations import Relations
 from knowledge.graph.upsert import lock_graph, stored_form
@@ -31,7 +31,6 @@ MOST_RELATIONS = 200
 MOST_ENTRIES = 1_000
 MOST_WORDS = 60
 LONGEST_WORDS = 80
-ANYTHING = "RELATES_TO"
 """The relation that joins any two entities; its label says what it is."""
 
 
@@ -105,7 +104,7 @@ def relation_in_words(world: World, words: str) -> tuple[str, str]:
             return code, ""
     edges = GraphEdge.objects.believed_now().in_world(world).filter(label__iexact=wanted)
     known = edges.values_list("relation_id", "label").first()
-    return known or (ANYTHING, " ".join(words.split()))
+    return known or (FREE_RELATION, " ".join(words.split()))
 
 
 def entity_of_name(world: World, name: str) -> GraphNode:
