@@ -2,9 +2,8 @@
 
 from dataclasses import dataclass
 
-from knowledge.fact_check.labelled_facts import RELATES_TO
 from knowledge.fact_check.lexicon import ClaimKind
-from knowledge.graph.models import GraphNode
+from knowledge.graph.models import FREE_RELATION, GraphNode
 from knowledge.graph.relations import Relations
 
 
@@ -27,7 +26,7 @@ def stated_fact(
         # The label of a bond says what the first name is to the second.
         turned = reading.inverse and not reading.bond
         src, dst = (b, a) if turned else (a, b)
-        code = reading.relation or RELATES_TO
+        code = reading.relation or FREE_RELATION
         relation = relations.get(code)
         if relation and (src.kind, dst.kind) in relation.joins:
             return StatedFact(src, code, dst, reading.labels[0] if reading.labels else "")

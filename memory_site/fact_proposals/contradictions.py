@@ -5,11 +5,11 @@ from collections.abc import Sequence
 from knowledge.extraction.findings import Finding
 from knowledge.fact_check.checker import FactChecker
 from knowledge.fact_check.claims import Claim
-from knowledge.fact_check.labelled_facts import RELATES_TO, meanings_of
+from knowledge.fact_check.labelled_facts import meanings_of
 from knowledge.fact_check.verdicts import FALSE
 from knowledge.graph.contradictions import Clash, clashes_of
 from knowledge.graph.labels import fact_sentence
-from knowledge.graph.models import GraphEdge
+from knowledge.graph.models import FREE_RELATION, GraphEdge
 from knowledge.graph.protocol import View
 from knowledge.graph.relations import Relations
 from knowledge.graph.upsert import stored_form
@@ -45,7 +45,7 @@ def contradictions_of_facts(
                 found.setdefault(by_edge[fact.pk], []).append(text)
     checker = FactChecker(View(world, GM), relations)
     for each in findings:
-        if each.relation == RELATES_TO and each.label:
+        if each.relation == FREE_RELATION and each.label:
             found.setdefault(id(each), []).extend(_against_label(checker, each))
     return {key: list(dict.fromkeys(texts)) for key, texts in found.items() if texts}
 

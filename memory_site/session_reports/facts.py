@@ -4,10 +4,9 @@
 from collections.abc import Iterable, Iterator, Sequence
 
 from knowledge.fact_check.claims import Claim, UnparsedClaim, parse_claim
-from knowledge.fact_check.labelled_facts import RELATES_TO
 from knowledge.graph.entity_linking import EntityLinker
 from knowledge.graph.labels import relation_label
-from knowledge.graph.models import GraphEdge, GraphNode
+from knowledge.graph.models import FREE_RELATION, GraphEdge, GraphNode
 from knowledge.graph.relations import Relations
 from memory_site.session_reports.lexicon import ReportLexicon
 from memory_site.session_reports.names import ReportMentions
@@ -67,7 +66,7 @@ def fact_of(claim: Claim, relations: Relations) -> ProposedFact | None:
         # The label of a bond says what the first name is to the second.
         turned = reading.inverse and not reading.bond
         src, dst = (claim.b, claim.a) if turned else (claim.a, claim.b)
-        code = reading.relation or RELATES_TO
+        code = reading.relation or FREE_RELATION
         relation = relations.get(code)
         if relation and (src.kind, dst.kind) in relation.joins:
             label = reading.labels[0] if reading.labels else ""
