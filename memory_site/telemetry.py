@@ -10,8 +10,6 @@ import hmac
 from django.conf import settings
 from django.http import Http404, HttpRequest, HttpResponse
 from opentelemetry import metrics, trace
-from opentelemetry.exporter.otlp.proto.http.metric_exporter import OTLPMetricExporter
-from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
 from opentelemetry.exporter.prometheus import PrometheusMetricReader
 from opentelemetry.sdk.metrics import MeterProvider
 from opentelemetry.sdk.metrics.export import MetricReader, PeriodicExportingMetricReader
@@ -31,6 +29,10 @@ def configure() -> None:
     )
     readers: list[MetricReader] = [PrometheusMetricReader()] if settings.METRICS else []
     if endpoint := settings.OTEL_EXPORTER_OTLP_ENDPOINT:
+        # Most sites have no endpoint, and their processes start sooner without these imports.
+        from opentelemetry.exporter.otlp.proto.http.metric_exporter import OTLPMetricExporter
+        from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+
         readers.append(PeriodicExportingMetricReader(OTLPMetricExporter(f"{endpoint}/v1/metrics")))
         tracing = TracerProvider(resource=resource)
         tracing.add_span_processor(BatchSpanProcessor(OTLPSpanExporter(f"{endpoint}/v1/traces")))

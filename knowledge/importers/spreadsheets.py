@@ -6,8 +6,6 @@ from typing import Any
 from zipfile import BadZipFile
 
 from django.utils.translation import gettext as _
-from openpyxl import load_workbook
-from openpyxl.utils.exceptions import InvalidFileException
 
 from knowledge.importers.drafts import LoreDraft
 from knowledge.importers.files import Bundle, SourceFile, check_archive
@@ -42,6 +40,10 @@ def read_workbooks(bundle: Bundle) -> Iterator[LoreDraft]:
 
 
 def _open(file: SourceFile) -> Any:
+    # Few processes read a workbook, and the import takes a tenth of the time of their start.
+    from openpyxl import load_workbook
+    from openpyxl.utils.exceptions import InvalidFileException
+
     content = io.BytesIO(file.read())
     check_archive(content)
     try:

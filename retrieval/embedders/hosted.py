@@ -13,10 +13,10 @@ import numpy as np
 import openai
 from django.conf import settings
 
-from retrieval import provider
+from retrieval import openai_calls
 from retrieval.embedders.base import Vectors, check_rows, record_embedding
 from retrieval.errors import EmbedderDown
-from retrieval.provider import RateLimiter, describe_error
+from retrieval.openai_calls import RateLimiter, describe_error
 from retrieval.text import encodable
 
 # Of one call. OpenAI's own limits are 2048 texts and 300,000 tokens; ours bound a retry's cost.
@@ -47,7 +47,7 @@ class HostedEmbedder:
         self._options: dict[str, Any] = {} if settings.EMBEDDING_DIMS else {"dimensions": self.dims}
         base_url, api_key = settings.OPENAI_BASE_URL, settings.OPENAI_API_KEY
         timeout = settings.EMBEDDING_TIMEOUT
-        self._client = provider.make_client(base_url=base_url, api_key=api_key, timeout=timeout)
+        self._client = openai_calls.make_client(base_url=base_url, api_key=api_key, timeout=timeout)
         self._calls = RateLimiter(settings.EMBEDDING_RPM)
         self._tokens = RateLimiter(settings.EMBEDDING_TPM)
         self._retry_at = 0.0
@@ -95,11 +95,11 @@ class HostedEmbedder:
             detail = f"our own rate limit is used up for more than {within:.0f} s."
             raise EmbedderDown(f"{self.name}: {detail}")
         time.sleep(max(wait or 0.0 for wait in waits))
-        timeout = provider.timeout_of(min(within, settings.EMBEDDING_TIMEOUT))
+        timeout = openai_calls.timeout_of(min(within, settings.EMBEDDING_TIMEOUT))
         create = self._client.with_options(timeout=timeout).embeddings.create
         ask = partial(create, model=self.model, input=batch, **self._options)
         try:
-            return provider.call_with_retries(ask, tries=tries, within=within)
+            return openai_calls.call_with_retries(ask, tries=tries, within=within)
         except openai.OpenAIError as error:
             raise EmbedderDown(f"{self.name}: {describe_error(error)}.") from error
         except (ValueError, TypeError, AttributeError) as error:

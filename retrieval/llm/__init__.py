@@ -1,7 +1,6 @@
 """The language model: structured answers. Other apps import from this package."""
 
 from retrieval.llm.allowance import AllowanceSpent
-from retrieval.llm.client import LanguageModel
 from retrieval.llm.material import in_tags, split_long_text, windows_of_items
 from retrieval.llm.purpose_model import PurposeModel, get_llm
 from retrieval.llm.purposes import Purpose
@@ -12,7 +11,6 @@ __all__ = [
     "AllowanceSpent",
     "AnswerFormat",
     "InvalidAnswer",
-    "LanguageModel",
     "Purpose",
     "PurposeModel",
     "TimeBudget",

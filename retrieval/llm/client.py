@@ -20,26 +20,20 @@ from tenacity import (
     stop_before_delay,
 )
 
-from retrieval import provider
+from retrieval import openai_calls
 from retrieval.errors import LanguageModelDown
 from retrieval.llm import structured, usage
-from retrieval.llm.structured import AnswerFormat, InvalidAnswer
-from retrieval.llm.time_budget import TimeBudget
-from retrieval.provider import OPENAI_URL, describe_error
+from retrieval.llm.structured import Answer, AnswerFormat, InvalidAnswer, NoValidAnswer
+from retrieval.llm.time_budget import TRIES, TimeBudget
+from retrieval.openai_calls import OPENAI_URL, describe_error
 from retrieval.text import encodable
 
-TRIES = 3
 MAX_ECHO = 2000  # characters of a bad answer shown to the model again
 # Servers disagree on the status for an unknown `response_format`.
 FORMAT_REFUSED = (400, 404, 415, 422, 501)
 
 _tracer = trace.get_tracer("memory37.llm")
 Message = dict[str, Any]
-Answer = dict[str, Any]
-
-
-class NoValidAnswer(LanguageModelDown):
-    """The server answered each time, but never with what was asked for."""
 
 
 class LanguageModel:
@@ -52,7 +46,7 @@ class LanguageModel:
         self.model = model
         self._at_openai = (base_url or OPENAI_URL).startswith(OPENAI_URL)
         timeout = settings.LLM_TIMEOUT
-        self._client = provider.make_client(base_url=base_url, api_key=api_key, timeout=timeout)
+        self._client = openai_calls.make_client(base_url=base_url, api_key=api_key, timeout=timeout)
         self._format = AnswerFormat.SCHEMA if self._at_openai else AnswerFormat.BOUNDED
         self._rest_until = 0.0
 
@@ -130,7 +124,7 @@ class LanguageModel:
         if settings.LLM_TEMPERATURE:
             options["temperature"] = float(settings.LLM_TEMPERATURE)
         options |= structured.request_for(question.response_model, form)
-        client = self._client.with_options(timeout=provider.timeout_of(within))
+        client = self._client.with_options(timeout=openai_calls.timeout_of(within))
         create: Any = client.chat.completions.create
 
         attributes = {"model": self.model, "mode": form.name.lower()}
@@ -191,11 +185,11 @@ class StructuredQuestion:
 
 
 def is_retryable(error: BaseException) -> bool:
-    return isinstance(error, InvalidAnswer) or provider.is_transient(error)
+    return isinstance(error, InvalidAnswer) or openai_calls.is_transient(error)
 
 
 def retry_wait(state: RetryCallState) -> float:
     # The server is well when only its answer was invalid: ask again at once.
     if state.outcome and isinstance(state.outcome.exception(), InvalidAnswer):
         return 0.0
-    return min(provider.retry_delay(state), float(settings.LLM_TIMEOUT))
+    return min(openai_calls.retry_delay(state), float(settings.LLM_TIMEOUT))

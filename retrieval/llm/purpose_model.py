@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache, partial
+from typing import TYPE_CHECKING
 
 from django.conf import settings
 from django.core.cache import cache
@@ -13,10 +14,12 @@ from pydantic import BaseModel
 
 from retrieval.errors import LanguageModelDown
 from retrieval.llm.allowance import require_allowance
-from retrieval.llm.client import TRIES, Answer, LanguageModel, NoValidAnswer
 from retrieval.llm.purposes import Purpose
-from retrieval.llm.time_budget import TimeBudget
-from retrieval.provider import CONNECT_TIMEOUT
+from retrieval.llm.structured import Answer, NoValidAnswer
+from retrieval.llm.time_budget import CONNECT_TIMEOUT, TRIES, TimeBudget
+
+if TYPE_CHECKING:
+    from retrieval.llm.client import LanguageModel
 
 
 def get_llm(purpose: Purpose, tenant: str = "") -> "PurposeModel | None":
@@ -36,7 +39,10 @@ def get_llm(purpose: Purpose, tenant: str = "") -> "PurposeModel | None":
 
 
 @lru_cache(maxsize=16)
-def _language_model(model: str, base_url: str, api_key: str, _pid: int) -> LanguageModel:
+def _language_model(model: str, base_url: str, api_key: str, _pid: int) -> "LanguageModel":
+    # Its import takes a fifth of the time in which a process starts, and few processes need it.
+    from retrieval.llm.client import LanguageModel
+
     # The process id is part of the key: a forked child must not share its parent's sockets.
     return LanguageModel(model, base_url=base_url, api_key=api_key)
 
@@ -48,7 +54,7 @@ class PurposeModel:
 
     purpose: Purpose
     tenant: str
-    models: tuple[LanguageModel, ...]
+    models: "tuple[LanguageModel, ...]"
 
     @property
     def is_resting(self) -> bool:
@@ -125,7 +131,7 @@ class PurposeModel:
         assert failure
         raise failure
 
-    def _models_to_ask(self) -> Iterator[LanguageModel]:
+    def _models_to_ask(self) -> Iterator["LanguageModel"]:
         """Yield the models that did not fail lately; the last one always, so that one is asked."""
         *others, last = self.models
         yield from (model for model in others if not model.is_resting)

@@ -7,6 +7,8 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
+from retrieval.errors import LanguageModelDown
+
 # Bounds where the model class sets none: small models otherwise write until the token limit.
 MAX_STRING, MAX_ITEMS = 600, 20
 UNSUPPORTED = {"title", "default", "examples", "discriminator", "$comment"}
@@ -17,6 +19,7 @@ INSTRUCTION = "Answer with one JSON object that fits this JSON schema, and with 
 THINKING = re.compile(r"<think>.*?</think>", re.DOTALL)
 
 Schema = dict[str, Any]
+Answer = dict[str, Any]
 
 
 class AnswerFormat(IntEnum):
@@ -30,6 +33,10 @@ class AnswerFormat(IntEnum):
 
 class InvalidAnswer(Exception):
     """The answer is not a valid object; the message tells the model what to correct."""
+
+
+class NoValidAnswer(LanguageModelDown):
+    """The server answered each time, but never with what was asked for."""
 
 
 def strict_schema(model: type[BaseModel], *, with_bounds: bool) -> Schema:

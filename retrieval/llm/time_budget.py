@@ -1,7 +1,10 @@
-"""One deadline for several calls of a language model."""
+"""How often and how long a language model is asked."""
 
 import time
 from dataclasses import dataclass, field
+
+TRIES = 3
+CONNECT_TIMEOUT = 5.0  # seconds
 
 
 @dataclass(frozen=True)

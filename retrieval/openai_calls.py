@@ -16,8 +16,9 @@ from tenacity import (
 )
 from tenacity.wait import wait_exponential_jitter
 
+from retrieval.llm.time_budget import CONNECT_TIMEOUT
+
 OPENAI_URL = "https://api.openai.com/v1"
-CONNECT_TIMEOUT = 5.0
 NO_KEY = "none"  # servers of one's own rarely want a key, and the client insists on one
 
 Result = TypeVar("Result")
