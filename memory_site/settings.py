@@ -1,6 +1,7 @@
 """All settings of Memory37; docs/settings.md has every name read from the environment."""
 
 import sys
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -472,3 +473,5 @@ STATIC_URL = "static/"
 STATIC_ROOT = VAR_DIR / "staticfiles"
 STATICFILES_DIRS = [RESOURCES / "static"]
 WHITENOISE_USE_FINDERS = True  # so that no collectstatic has to be run before the first start
+# The folder is there only where `collectstatic` was run, so whitenoise need not warn at each start.
+warnings.filterwarnings("ignore", r"No directory at: .*staticfiles", UserWarning)

@@ -6,6 +6,7 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -85,11 +86,77 @@ def test_prometheus_is_told_of_every_web_process_with_its_token(tmp_path: Path) 
     job = scrape["scrape_configs"][0]
     assert job["job_name"] in (folder / "alerts.yaml").read_text()
     assert job["authorization"]["type"] == "Bearer"
-    if promtool := shutil.which("promtool"):
-        shutil.copytree(folder, tmp_path / "prometheus")
-        (tmp_path / "prometheus" / "metrics_token").write_text("token")
-        check = [promtool, "check", "config", str(tmp_path / "prometheus" / "prometheus.yaml")]
-        subprocess.run(check, check=True, capture_output=True)
+
+
+@pytest.fixture
+def promtool(tmp_path: Path) -> Callable[..., str]:
+    """Run `promtool` in a copy of the folder of Prometheus; return what it said."""
+    program = shutil.which("promtool")
+    if program is None:
+        pytest.skip("promtool is not installed (Debian's package prometheus)")
+    folder = tmp_path / "prometheus"
+    shutil.copytree(DEPLOY / "prometheus", folder)
+    (folder / "metrics_token").write_text("token")
+
+    def run(*arguments: str, **files: str) -> str:
+        for name, text in files.items():
+            (folder / f"{name}.yaml").write_text(text)
+        done = subprocess.run(
+            [program, *arguments], cwd=folder, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+    return run
+
+
+def test_prometheus_understands_its_configuration_and_every_alert(
+    promtool: Callable[..., str],
+) -> None:
+    rules = yaml.safe_load((DEPLOY / "prometheus" / "alerts.yaml").read_text())
+    count = sum(len(group["rules"]) for group in rules["groups"])
+    assert f"{count} rules found" in promtool("check", "config", "prometheus.yaml")
+
+
+def test_alerts_fire_for_a_site_in_trouble_and_for_no_other(promtool: Callable[..., str]) -> None:
+    promtool("test", "rules", "story.yaml", story=yaml.safe_dump(STORY_OF_TWO_HOURS))
+
+
+def series(name: str, values: str) -> dict[str, str]:
+    return {"series": name, "values": values}
+
+
+def firing_at(time: str, *alerts: str) -> dict[str, Any]:
+    samples = [{"labels": f'{{alertname="{alert}"}}', "value": 1} for alert in sorted(alerts)]
+    expression = 'sort(count by (alertname) (ALERTS{alertstate="firing"}))'
+    return {"eval_time": time, "expr": expression, "exp_samples": samples}
+
+
+IN_TROUBLE = ("Down", "PartDown", "Errors", "Slow")
+DURATION = "memory37_http_duration_seconds"
+STORY_OF_TWO_HOURS = {
+    "rule_files": ["alerts.yaml"],
+    "evaluation_interval": "1m",
+    "tests": [
+        {
+            "interval": "1m",
+            "input_series": [
+                series('up{job="memory37"}', "1x60 0x60"),
+                series('memory37_part_up{part="vector"}', "1x60 0x60"),
+                series(DURATION + '_count{status="2xx"}', "0+60x120"),
+                series(DURATION + '_count{status="5xx"}', "0x60 0+6x60"),
+                series(DURATION + '_bucket{le="0.1"}', "0+60x60 3600x60"),
+                series(DURATION + '_bucket{le="5.0"}', "0+60x120"),
+                series(DURATION + '_bucket{le="+Inf"}', "0+60x120"),
+            ],
+            "promql_expr_test": [
+                firing_at("59m"),
+                firing_at("65m", "Memory37Down", "Memory37PartDown"),
+                firing_at("90m", *(f"Memory37{each}" for each in IN_TROUBLE)),
+            ],
+        }
+    ],
+}
 
 
 def test_every_variable_of_the_compose_file_is_a_setting(compose: dict[str, Any]) -> None:
