@@ -1,7 +1,7 @@
 """What the first page of the admin shows: a designer or game master what waits in their worlds, an
 operator how the installation is."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from datetime import timedelta
 from typing import Any
 
@@ -15,7 +15,7 @@ from django.utils.translation import gettext_lazy as _
 from knowledge.editing_models import LoreProposal
 from knowledge.graph.contradiction_models import Contradiction
 from memory_site.health import examine_parts
-from npcs.models import DispositionChange
+from npcs.models import DispositionChange, OpinionChange
 from retrieval.models import LanguageModelCall
 from worlds.admin_scoping import administered_worlds
 from worlds.models import ApiKey, Invitation, World
@@ -55,7 +55,9 @@ def dashboard(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
 def _own_worlds(request: HttpRequest) -> list[tuple[World, list[str]]]:
     worlds = list(administered_worlds(request.user).order_by("name")[:MOST_WORLDS])
     waiting: dict[Any, list[str]] = defaultdict(list)
-    for world, number in _by_world(DispositionChange.objects.pending(), "npc__world", worlds):
+    changes = Counter(dict(_by_world(DispositionChange.objects.pending(), "npc__world", worlds)))
+    changes.update(dict(_by_world(OpinionChange.objects.pending(), "world", worlds)))
+    for world, number in changes.items():
         text = ngettext("%d disposition change", "%d disposition changes", number)
         waiting[world].append(text % number)
     for world, number in _by_world(LoreProposal.objects.filter(state="open"), "world", worlds):

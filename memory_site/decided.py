@@ -22,7 +22,9 @@ from knowledge.graph.models import GraphEdge
 from knowledge.proposals import undo_proposal_decision
 from memory_site.npc_merging.merge import undo_merge
 from npcs import dispositions
-from npcs.models import DispositionChange, NPCMerge
+from npcs.models import DispositionChange, NPCMerge, OpinionChange
+from npcs.opinion_pages import page_of_opinion
+from npcs.opinions import rule_on_opinion
 from retrieval.errors import Conflict, Problem
 from worlds.lookup import as_uuid
 from worlds.models import World
@@ -64,7 +66,7 @@ class Decided:
 
 def decided_lately(world: World) -> list[Decided]:
     """Return the decisions that stand, latest first, with a fixed number of statements."""
-    sources = (_rulings, _contradictions, _proposals, _checked_facts, _merges)
+    sources = (_rulings, _rulings_on_opinions, _contradictions, _proposals, _checked_facts, _merges)
     found = [each for source in sources for each in source(world)]
     return sorted(found, key=lambda each: each.at, reverse=True)[:MOST_DECIDED]
 
@@ -90,6 +92,31 @@ def _rulings(world: World) -> Iterator[Decided]:
             by=entry.made_by,
             at=entry.created_at,
             url=f"{page}?party={entry.party.slug}#change-{change.pk}",
+            state=entry.kind,
+        )
+
+
+def _rulings_on_opinions(world: World) -> Iterator[Decided]:
+    """The same of what NPCs think of each other, and of standings with factions."""
+    ledger: Any = OpinionChange.objects.in_world(world)
+    ledger = ledger.select_related("npc", "other", "faction", "party", "about")
+    rulings = ledger.filter(kind__in=INVERSE_VERDICTS).order_by("-id")[:MOST_DECIDED]
+    corrections = ledger.with_ruling().filter(kind=Kind.CORRECTION, ruling=None, held=False)
+    ruled = set[int]()
+    for entry in [*rulings, *corrections.order_by("-id")[:MOST_DECIDED]]:
+        change = entry.about or entry
+        if change.pk in ruled:
+            continue
+        ruled.add(change.pk)
+        yield Decided(
+            kind="opinion",
+            pk=change.pk,
+            subject=f"{entry.holder.name} → {entry.toward.name}: {change.delta:+d}",
+            decision=str(RULINGS[entry.kind]),
+            reason=entry.reason,
+            by=entry.made_by,
+            at=entry.created_at,
+            url=page_of_opinion(world.slug, entry),
             state=entry.kind,
         )
 
@@ -177,7 +204,18 @@ def undo_decided(request: HttpRequest, viewer: Viewer, kind: str, pk: str) -> Ht
 
 
 def _undo_ruling(viewer: Viewer, pk: str, state: str) -> None:
-    ledger: Any = DispositionChange.objects.in_world(viewer.world).changes().with_ruling()
+    entry, verdict = _change_to_undo(DispositionChange, viewer, pk, state)
+    dispositions.VERDICTS[verdict](entry, reason=_("Undone."), made_by=viewer.name)
+
+
+def _undo_ruling_on_opinion(viewer: Viewer, pk: str, state: str) -> None:
+    entry, verdict = _change_to_undo(OpinionChange, viewer, pk, state)
+    rule_on_opinion(entry, verdict, reason=_("Undone."), made_by=viewer.name)
+
+
+def _change_to_undo(model: Any, viewer: Viewer, pk: str, state: str) -> tuple[Any, str]:
+    """Return the change, and the ruling that takes back the one that stands."""
+    ledger = model.objects.in_world(viewer.world).changes().with_ruling()
     entry = ledger.filter(pk=pk).first() if pk.isdecimal() and len(pk) <= 18 else None
     if entry is None:
         raise Http404
@@ -189,7 +227,7 @@ def _undo_ruling(viewer: Viewer, pk: str, state: str) -> None:
     # Two game masters may undo one ruling: the second must not take back the first one's undoing.
     if state != (entry.ruling or entry.kind):
         raise Conflict(_("Somebody has decided this already."))
-    dispositions.VERDICTS[verdict](entry, reason=_("Undone."), made_by=viewer.name)
+    return entry, verdict
 
 
 def _undo_contradiction(viewer: Viewer, pk: str, _state: str) -> None:
@@ -219,6 +257,7 @@ def _row_of(rows: Any, pk: str) -> Any:
 
 UNDO: dict[str, Callable[[Viewer, str, str], None]] = {
     "change": _undo_ruling,
+    "opinion": _undo_ruling_on_opinion,
     "contradiction": _undo_contradiction,
     "proposal": _undo_proposal,
     "fact": _undo_check,

@@ -17,7 +17,7 @@ from memory_site.inbox_counts import count_waiting
 from memory_site.missing_entry import explain_missing_entry
 from memory_site.players.views import show_news
 from memory_site.site_search import search_site
-from npcs.models import NPC, DispositionChange
+from npcs.models import NPC, DispositionChange, OpinionChange
 from npcs.page_queries import disposition_table
 from npcs.profiles import present_influence
 from retrieval.errors import Problem
@@ -62,8 +62,11 @@ def inbox_page(request: HttpRequest, viewer: Viewer) -> HttpResponse:
     since = since_for(request, viewer)
     pending = DispositionChange.objects.in_world(viewer.world).pending().annotate_episode()
     pending = pending.select_related("npc", "party").order_by("-id")
+    opinions = OpinionChange.objects.in_world(viewer.world).pending().annotate_episode()
+    opinions = opinions.select_related("npc", "other", "faction", "party").order_by("-id")
     # Each of them has a form with all its options; a large import may leave thousands.
     changes = list(pending[: MOST_CHANGES + 1])
+    of_others = list(opinions[: MOST_CHANGES + 1])
     clashes: Any = Paginator(open_contradictions(viewer.world), CONTRADICTIONS_PER_PAGE)
     clashes = clashes.get_page(request.GET.get("page"))
     facts = flagged_facts(viewer.world)
@@ -74,7 +77,8 @@ def inbox_page(request: HttpRequest, viewer: Viewer) -> HttpResponse:
         "gm/inbox.html",
         since=since,
         changes=[(entry, present_influence(entry)) for entry in changes[:MOST_CHANGES]],
-        has_more_changes=len(changes) > MOST_CHANGES,
+        opinions=of_others[:MOST_CHANGES],
+        has_more_changes=max(len(changes), len(of_others)) > MOST_CHANGES,
         proposals=LoreProposal.objects.filter(world=viewer.world, state="open"),
         contradictions=[case_of(row, dates) for row in clashes],
         page_obj=clashes,

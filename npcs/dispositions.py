@@ -190,7 +190,7 @@ VERDICTS: dict[str, Callable[..., DispositionChange]] = {
 }
 """The rulings by the word that the API and the pages use."""
 
-RULED_STATES = {
+RULED_STATES: dict[str, tuple[str, ...]] = {
     Kind.REVERSAL: ("counts",),
     Kind.RESTORATION: ("reversal", "rejection"),
     Kind.APPROVAL: ("pending",),

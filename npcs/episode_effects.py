@@ -12,7 +12,7 @@ from episodes.models import Episode
 from episodes.schemas import EpisodeIn, EpisodeReveal, IngestReport, RelationDelta
 from npcs.consequences import write_consequences
 from npcs.dispositions import build_change, days_reached, recompute_dispositions
-from npcs.large_changes import hold_large_changes
+from npcs.large_changes import hold_large_changes, hold_large_opinions
 from npcs.lookup import UnknownNPC, find_npcs
 from npcs.models import NPC, Appearance, Disposition, DispositionChange, OpinionChange
 from npcs.opinions import build_opinion, opinions_of
@@ -93,7 +93,7 @@ class DispositionChanges:
             for standing in [present_disposition(row, today=today)]
         ]
         waiting = DispositionChange.objects.pending()
-        report.pending = waiting.filter(Q(episode=episode) | Q(cause__episode=episode)).count()
+        report.pending += waiting.filter(Q(episode=episode) | Q(cause__episode=episode)).count()
 
     def withdraw(self, episode: Episode) -> None:
         self.recompute(episode)
@@ -130,12 +130,14 @@ class OpinionChanges:
     def write(self, episode: Episode, plan: list[PlannedOpinion], report: IngestReport) -> None:
         entries = OpinionChange.objects.filter(episode=episode)
         if not entries.filter(episode_version=episode.version).exists():
-            OpinionChange.objects.bulk_create(
+            changes = [
                 build_opinion(
                     each.npc, each.other, episode, by=each.delta.delta, reason=each.delta.reason
                 )
                 for each in plan
-            )
+            ]
+            hold_large_opinions(episode, changes)
+            OpinionChange.objects.bulk_create(changes)
         for npc in dict.fromkeys(each.npc for each in plan):
             others = {each.other for each in plan if each.npc == npc}
             report.opinions += [
@@ -144,10 +146,12 @@ class OpinionChanges:
                     "toward": opinion.toward.slug,
                     "score": round(opinion.score, 1),
                     "label": str(opinion.label),
+                    "pending": opinion.pending,
                 }
                 for opinion in opinions_of(npc)
                 if opinion.toward in others
             ]
+        report.pending += OpinionChange.objects.pending().filter(episode=episode).count()
 
     def withdraw(self, episode: Episode) -> None:
         """Nothing to do: opinions are folded when they are read."""

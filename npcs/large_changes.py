@@ -1,17 +1,20 @@
-"""Which changes of dispositions are so large that they wait for the game master's approval."""
+"""Which changes of what NPCs think are so large that they wait for the game master's approval."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 from uuid import UUID
 
 from django.conf import settings
 from django.db.models import Q, Sum
 
 from episodes.models import Episode
-from npcs.models import DispositionChange
+from npcs.models import DispositionChange, OpinionChange
 
-Direction = tuple[UUID, bool]
-"""An NPC, and whether it thinks better of the party."""
+Subject = tuple[UUID, UUID]
+"""An NPC, and the party or the other NPC that it thinks something of."""
+Points = Mapping[tuple[Subject, bool], int]
+"""The sum of the gains (True) and of the losses (False) of each subject."""
 
 
 def is_large(delta: int) -> bool:
@@ -31,42 +34,53 @@ def hold_large_changes(episode: Episode, entries: Sequence[DispositionChange]) -
 
     Call under the party's lock.
     """
-    totals = total_by_direction(entries)
-    earlier = points_of_session(episode, {npc for npc, _gain in totals})
+    others = DispositionChange.objects.filter(party=episode.party_id)
+    hold_large(entries, "party_id", points_of_session(episode, entries, others, "party_id"))
+
+
+def hold_large_opinions(episode: Episode, entries: Sequence[OpinionChange]) -> None:
+    """Do the same with what NPCs think of each other, for each of them and each other. Call under
+    the party's lock."""
+    others = OpinionChange.objects.filter(other__isnull=False)
+    hold_large(entries, "other_id", points_of_session(episode, entries, others, "other_id"))
+
+
+def hold_large(entries: Sequence[Any], toward: str, earlier: Points) -> None:
+    totals: dict[tuple[Subject, bool], int] = defaultdict(int)
     for entry in entries:
-        direction = (entry.npc_id, entry.delta > 0)
+        totals[subject_of(entry, toward), entry.delta > 0] += entry.delta
+    for entry in entries:
+        direction = subject_of(entry, toward), entry.delta > 0
         total = totals[direction]
         of_session = total + earlier.get(direction, 0)
         entry.held = is_large(total) or reaches(settings.DISPOSITION_HOLD_AT_SESSION, of_session)
 
 
-def total_by_direction(entries: Iterable[DispositionChange]) -> dict[Direction, int]:
-    totals: dict[Direction, int] = defaultdict(int)
-    for entry in entries:
-        totals[entry.npc_id, entry.delta > 0] += entry.delta
-    return totals
+def subject_of(entry: Any, toward: str) -> Subject:
+    return entry.npc_id, getattr(entry, toward)
 
 
-def points_of_session(episode: Episode, npcs: set[UUID]) -> dict[Direction, int]:
-    """Return the gains and losses of `npcs` that count, from other episodes of the session with the
-    same party. None without a session or with the threshold switched off."""
+def points_of_session(episode: Episode, entries: Iterable[Any], ledger: Any, toward: str) -> Points:
+    """Return the gains and losses of the NPCs of `entries` that count, of those in `ledger` from
+    other episodes of the session. None without a session or with the threshold switched off."""
     session = episode.scene.session_id if episode.scene else None
+    npcs = {entry.npc_id for entry in entries}
     if session is None or not settings.DISPOSITION_HOLD_AT_SESSION or not npcs:
         return {}
     of_session = Q(episode__scene__session=session) | Q(cause__episode__scene__session=session)
-    others = DispositionChange.objects.in_force().filter(
-        of_session, npc__in=npcs, party=episode.party_id
-    )
     rows = (
-        others.exclude(episode=episode)
+        ledger.in_force()
+        .filter(of_session, npc__in=npcs)
+        .exclude(episode=episode)
         .order_by()
-        .values("npc_id")
+        .values("npc_id", toward)
         .annotate(
             gains=Sum("delta", filter=Q(delta__gt=0)), losses=Sum("delta", filter=Q(delta__lt=0))
         )
     )
-    points: dict[Direction, int] = {}
+    points: dict[tuple[Subject, bool], int] = {}
     for row in rows:
-        points[row["npc_id"], True] = row["gains"] or 0
-        points[row["npc_id"], False] = row["losses"] or 0
+        subject = row["npc_id"], row[toward]
+        points[subject, True] = row["gains"] or 0
+        points[subject, False] = row["losses"] or 0
     return points

@@ -22,6 +22,8 @@ from npcs.schemas import (
     OpinionList,
     OpinionOut,
     OpinionRulingIn,
+    PendingOpinion,
+    PendingOpinionList,
     StandingIn,
     StandingList,
     StandingOut,
@@ -36,6 +38,7 @@ router = Router(tags=["npcs"], auth=NeedsKey(Scope.WORLD_WRITE))
 Reference = Annotated[str, Path(max_length=200)]
 Wanted = Annotated[str | None, Query(max_length=200)]
 MOST_ENTRIES = 20
+MOST_PENDING = 100
 
 
 @router.get(
@@ -137,24 +140,41 @@ def correct_opinion(request: HttpRequest, ref: Reference, entry: Body[OpinionIn]
     return next(present_opinion(each) for each in opinions_of(npc) if each.toward == other)
 
 
+@router.get(
+    "/opinions/pending",
+    operation_id="opinion_pending",
+    summary="List pending changes of standings and opinions",
+    response=PendingOpinionList,
+)
+def list_pending(request: HttpRequest) -> dict[str, Any]:
+    """Large changes that nobody has ruled on, latest first."""
+    rows = ledger_of(require_gm(request)).pending().annotate_episode()
+    rows = rows.select_related("npc", "other", "faction", "party").order_by("-id")
+    return {"changes": [present_pending(entry) for entry in rows[:MOST_PENDING]]}
+
+
 @router.post(
     "/opinions/{int:entry_id}/rulings",
     operation_id="opinion_rule",
-    summary="Reverse or restore a change of a standing or opinion",
+    summary="Rule on a change of a standing or opinion",
     response=OpinionEntry,
 )
 def rule(request: HttpRequest, entry_id: int, ruling: Body[OpinionRulingIn]) -> OpinionEntry:
-    """The ruling is an entry of the ledger too."""
+    """Approve or reject a pending change; reverse one that counts, or restore it. The ruling is an
+    entry of the ledger too."""
     caller = require_gm(request)
-    rows = OpinionChange.objects.filter(world=caller.world)
-    if caller.campaign:
-        own = Q(party__campaign=caller.campaign) | Q(episode__party__campaign=caller.campaign)
-        rows = rows.filter(own)
-    entry = find_by_id(rows, entry_id, what="change")
+    entry = find_by_id(ledger_of(caller), entry_id, what="change")
     by = name_of(caller)
     opinions.rule_on_opinion(entry, ruling.verdict, reason=ruling.reason, made_by=by)
     current = OpinionChange.objects.with_ruling().annotate_episode().get(pk=entry.pk)
     return present_entry(ShownEntry(current, state_of(current)))
+
+
+def ledger_of(caller: Caller) -> Any:
+    """The entries of the caller's campaign, or of its world when it has none."""
+    entries = OpinionChange.objects.in_world(caller.world)
+    own = Q(party__campaign=caller.campaign) | Q(episode__party__campaign=caller.campaign)
+    return entries.filter(own) if caller.campaign else entries
 
 
 def is_of_campaign(caller: Caller, standing: Opinion) -> bool:
@@ -189,6 +209,16 @@ def present_opinion(opinion: Opinion) -> OpinionOut:
         score=round(opinion.score, 1),
         label=opinion.label,
         changes=[present_entry(shown) for shown in opinion.entries[:MOST_ENTRIES]],
+    )
+
+
+def present_pending(entry: Any) -> PendingOpinion:
+    return PendingOpinion(
+        **present_entry(ShownEntry(entry, state_of(entry))).model_dump(),
+        npc_id=entry.npc.slug if entry.npc else "",
+        other=entry.other.slug if entry.other else "",
+        faction=entry.faction.slug if entry.faction else "",
+        party_id=entry.party.slug if entry.party else "",
     )
 
 

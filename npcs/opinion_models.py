@@ -1,6 +1,8 @@
 """What NPCs and factions think besides dispositions, and the rules by which a change causes
 others."""
 
+from typing import Any
+
 from django.db import models
 from django.db.models import Q
 from django.utils import timezone
@@ -75,7 +77,9 @@ class OpinionChange(InWorldTime):
     another: a change, or a ruling about one. Never edited; the database refuses it.
 
     A correction counts at once; a consequence while its cause, a change of a disposition, counts;
-    what an episode tells while the episode has this version and is not retracted.
+    what an episode tells while the episode has this version and is not retracted. A large change
+    is held for the game master, as in the ledger of dispositions; a consequence never is, because
+    its cause was.
     """
 
     class Kind(models.TextChoices):
@@ -84,9 +88,8 @@ class OpinionChange(InWorldTime):
         CONSEQUENCE = "consequence", _("Consequence")
         REVERSAL = "reversal", _("Reversal")
         RESTORATION = "restoration", _("Restoration")
-
-    held = False
-    """Nothing waits for approval here: what is large waits as the cause does."""
+        APPROVAL = "approval", _("Approval")
+        REJECTION = "rejection", _("Rejection")
 
     id = models.BigAutoField(primary_key=True)
     world = models.ForeignKey(World, models.CASCADE, related_name="+")
@@ -117,6 +120,7 @@ class OpinionChange(InWorldTime):
     )
     delta = models.SmallIntegerField(_("change"), default=0)
     reason = models.TextField(_("reason"))
+    held = models.BooleanField(_("waiting for the game master"), default=False, db_default=False)
     cause = models.ForeignKey(
         "npcs.DispositionChange",
         models.CASCADE,
@@ -162,7 +166,11 @@ class OpinionChange(InWorldTime):
             models.CheckConstraint(
                 condition=Q(kind__in=["episode", "correction", "consequence"], about=None)
                 & ~Q(delta=0)
-                | Q(kind__in=["reversal", "restoration"], delta=0, about__isnull=False),
+                | Q(
+                    kind__in=["reversal", "restoration", "approval", "rejection"],
+                    delta=0,
+                    about__isnull=False,
+                ),
                 name="opinion_change_or_ruling",
             ),
             models.CheckConstraint(
@@ -184,7 +192,17 @@ class OpinionChange(InWorldTime):
         indexes = [
             models.Index(fields=["party", "faction"], name="standing_of_party"),
             models.Index(fields=["npc", "other"], name="opinion_of_npc"),
+            models.Index(fields=["world", "id"], name="opinion_held", condition=Q(held=True)),
         ]
+
+    @property
+    def holder(self) -> Any:
+        """The faction or the NPC that thinks something of `toward`."""
+        return self.faction or self.npc
+
+    @property
+    def toward(self) -> Any:
+        return self.party or self.other
 
     def __str__(self) -> str:
         return f"{self.delta:+d}" if self.about_id is None else str(self.get_kind_display())

@@ -14,6 +14,7 @@ from npcs import opinions
 from npcs.disposition_rules import PERCENTS, USUAL, rules_of, set_rules
 from npcs.lookup import find_npc
 from npcs.models import NPC, DispositionRules, OpinionChange
+from npcs.opinion_pages import problem_as_message
 from retrieval.errors import Problem
 from worlds.pages import Viewer, gm_page, render_page
 
@@ -62,6 +63,7 @@ def add(request: HttpRequest, viewer: Viewer) -> HttpResponse:
         "by": points,
         "reason": request.POST.get("reason", ""),
         "made_by": viewer.name,
+        "hold_if_large": True,
     }
     npcs = NPC.objects.in_world(viewer.world)
     try:
@@ -71,28 +73,29 @@ def add(request: HttpRequest, viewer: Viewer) -> HttpResponse:
             party = viewer.party(request.POST.get("party"))
             if party is None:
                 raise Http404
-            opinions.correct_standing(faction, party, **common)
+            entry = opinions.correct_standing(faction, party, **common)
         else:
             npc = get_object_or_404(npcs, slug=request.POST.get("npc", ""))
             other = find_npc(viewer.world, request.POST.get("other", ""))
-            opinions.correct_opinion(npc, other, **common)
+            entry = opinions.correct_opinion(npc, other, **common)
     except Problem as problem:
         messages.error(request, problem.detail, extra_tags="bad")
     else:
-        messages.success(request, _("The change was recorded."), extra_tags="good")
+        text = _("The change was recorded.")
+        if entry.held:
+            text = _("So large a change waits for approval: approve it below or in the inbox.")
+        messages.success(request, text, extra_tags="good")
     return back(request, viewer)
 
 
 @require_POST
 @gm_page
 def rule(request: HttpRequest, viewer: Viewer, change: int) -> HttpResponse:
-    """Reverse or restore a change."""
-    entry = get_object_or_404(OpinionChange.objects.filter(world=viewer.world), pk=change)
-    verdict, reason = request.POST.get("verdict", ""), request.POST.get("reason", "")
-    try:
+    """Approve, reject, reverse or restore a change."""
+    entry = get_object_or_404(OpinionChange.objects.in_world(viewer.world), pk=change)
+    verdict, reason = request.POST.get("verdict", ""), request.POST.get("reason", "").strip()
+    with problem_as_message(request, success=_("Saved. Dependent values are being recalculated.")):
         opinions.rule_on_opinion(entry, verdict, reason=reason, made_by=viewer.name)
-    except Problem as problem:
-        messages.error(request, problem.detail, extra_tags="bad")
     return back(request, viewer)
 
 

@@ -14,6 +14,7 @@ from episodes.models import Episode
 from episodes.sql import statement
 from knowledge.graph.models import GraphNode, NodeKind
 from npcs.dispositions import (
+    RULED_STATES,
     NotInForce,
     check_delta,
     first_line,
@@ -22,6 +23,7 @@ from npcs.dispositions import (
     require_reason,
     state_of,
 )
+from npcs.large_changes import is_large
 from npcs.models import NPC, OpinionChange
 from npcs.score import ScoreChange, fold, label_of
 from retrieval.errors import Invalid, NotFound
@@ -32,8 +34,13 @@ from worlds.models import Party, World
 Kind = OpinionChange.Kind
 LARGEST = 200
 OPINIONS = Path(__file__).parent / "sql" / "opinions.sql"
-RULED_STATES = {"reverse": ("counts", Kind.REVERSAL), "restore": ("reversal", Kind.RESTORATION)}
-"""By the word of the API and the pages: the state that a ruling needs, and the entry it writes."""
+VERDICTS = {
+    "approve": Kind.APPROVAL,
+    "reject": Kind.REJECTION,
+    "reverse": Kind.REVERSAL,
+    "restore": Kind.RESTORATION,
+}
+"""The entry that each ruling writes, by the word of the API and the pages."""
 
 
 @dataclass(frozen=True)
@@ -48,8 +55,8 @@ class Opinion:
     entries: Sequence["ShownEntry"]
 
     @property
-    def counting(self) -> int:
-        return sum(shown.state == "counts" for shown in self.entries)
+    def pending(self) -> int:
+        return sum(shown.state == "pending" for shown in self.entries)
 
 
 @dataclass(frozen=True)
@@ -119,8 +126,8 @@ def fold_opinion(entries: Sequence[Any], *, soft_ends: bool) -> Opinion:
     score = fold(changes, soft_ends=soft_ends).score
     first = entries[0]
     return Opinion(
-        holder=first.faction or first.npc,
-        toward=first.party or first.other,
+        holder=first.holder,
+        toward=first.toward,
         score=score,
         label=label_of(score),
         entries=shown[::-1],
@@ -128,9 +135,16 @@ def fold_opinion(entries: Sequence[Any], *, soft_ends: bool) -> Opinion:
 
 
 def correct_standing(
-    faction: GraphNode, party: Party, *, by: int, reason: str, made_by: str
+    faction: GraphNode,
+    party: Party,
+    *,
+    by: int,
+    reason: str,
+    made_by: str,
+    hold_if_large: bool = False,
 ) -> OpinionChange:
-    """Write a game master's own change of the party's standing with the faction."""
+    """Write a game master's own change of the party's standing with the faction. It counts at once;
+    with `hold_if_large`, a large one waits for approval."""
     check_delta(by, LARGEST)
     if faction.world_id != party.world_id or faction.kind != NodeKind.FACTION:
         raise Invalid("A party has a standing with a faction of its own world.")
@@ -141,14 +155,18 @@ def correct_standing(
         party=party,
         delta=by,
         reason=require_reason(reason),
+        held=hold_if_large and is_large(by),
         made_by=made_by,
         **latest_in_world_time(party),
     )
     return entry
 
 
-def correct_opinion(npc: NPC, other: NPC, *, by: int, reason: str, made_by: str) -> OpinionChange:
-    """Write a game master's own change of what one NPC thinks of another."""
+def correct_opinion(
+    npc: NPC, other: NPC, *, by: int, reason: str, made_by: str, hold_if_large: bool = False
+) -> OpinionChange:
+    """Write a game master's own change of what one NPC thinks of another. It counts at once; with
+    `hold_if_large`, a large one waits for approval."""
     check_delta(by, LARGEST)
     if npc.world_id != other.world_id or npc == other:
         raise Invalid("An opinion is of another NPC of the same world.")
@@ -159,6 +177,7 @@ def correct_opinion(npc: NPC, other: NPC, *, by: int, reason: str, made_by: str)
         other=other,
         delta=by,
         reason=require_reason(reason),
+        held=hold_if_large and is_large(by),
         made_by=made_by,
     )
     return entry
@@ -185,15 +204,21 @@ def build_opinion(npc: NPC, other: NPC, episode: Episode, *, by: int, reason: st
 def rule_on_opinion(
     entry: OpinionChange, verdict: str, *, reason: str, made_by: str
 ) -> OpinionChange:
-    """Reverse or restore a change; raises `NotInForce` when its state does not allow that."""
+    """Write a ruling about a change; raises `NotInForce` when its state does not allow that. An
+    approval needs no reason."""
     # Under the lock of the row: another game master may have ruled meanwhile.
     OpinionChange.objects.select_for_update().get(pk=entry.pk)
     current = OpinionChange.objects.changes().with_ruling().filter(pk=entry.pk).first()
-    if current is None or verdict not in RULED_STATES:
-        raise Invalid("Reverse or restore a change, not another ruling.")
-    needed, kind = RULED_STATES[verdict]
-    if (state := state_of(current)) != needed:
-        raise NotInForce(f"Change {entry.pk} is in the state “{state}”: this needs “{needed}”.")
+    if current is None:
+        raise Invalid("Rulings are about changes, not about other rulings.")
+    if verdict not in VERDICTS:
+        raise Invalid(f"There is no ruling {verdict[:80]!r}.", candidates=list(VERDICTS))
+    kind = VERDICTS[verdict]
+    if (state := state_of(current)) not in RULED_STATES[kind]:
+        needs = " or ".join(RULED_STATES[kind])
+        raise NotInForce(f"Change {entry.pk} is in the state “{state}”: this needs {needs}.")
+    if kind == Kind.APPROVAL:
+        reason = reason or "Approved."
     names = ("world_id", "faction_id", "party_id", "npc_id", "other_id")
     pair = {name: getattr(entry, name) for name in names}
     ruling: OpinionChange = OpinionChange.objects.create(

@@ -79,6 +79,10 @@ class LedgerQuerySet(models.QuerySet[Any]):
 class OpinionQuerySet(models.QuerySet[Any]):
     """The ledger of standings and of opinions between NPCs, by the same rules."""
 
+    def in_world(self, world: World) -> Self:
+        """The ledger of the world, without what NPCs in the trash think, or others of them."""
+        return self.filter(world=world, npc__deleted_at=None, other__deleted_at=None)
+
     def changes(self) -> Self:
         return self.filter(about=None)
 
@@ -93,6 +97,14 @@ class OpinionQuerySet(models.QuerySet[Any]):
             output_field=models.BooleanField(),
         )
         return self.annotate(ruling=last_ruling(self.model), is_current=is_current)
+
+    def in_force(self) -> Self:
+        """Changes that count."""
+        return self.changes().with_ruling().filter(ALLOWED, is_current=True)
+
+    def pending(self) -> Self:
+        """Held changes that nobody has ruled on."""
+        return self.changes().with_ruling().filter(held=True, ruling=None, is_current=True)
 
     def annotate_episode(self) -> Self:
         """Annotate `summary_id`, as `LedgerQuerySet` does."""

@@ -125,6 +125,11 @@ class RulingIn(EngineInput):
     reason: Reason = ""
 
 
+class OpinionRulingIn(RulingIn):
+    """A game master's decision about a change of a standing or opinion: approve or reject one that
+    waits, reverse one that counts, or restore it."""
+
+
 class DispositionRulesIn(EngineInput):
     """The rules by which a change is felt by others. Those that are not sent stay as they are."""
 
@@ -164,11 +169,6 @@ class OpinionIn(EngineInput):
 
     other: Ref = Field(description="Id or whole name of the other NPC.")
     delta: int = Field(ge=-200, le=200)
-    reason: Annotated[str, Field(min_length=1, max_length=2000), Storable]
-
-
-class OpinionRulingIn(EngineInput):
-    verdict: Literal["reverse", "restore"]
     reason: Annotated[str, Field(min_length=1, max_length=2000), Storable]
 
 
@@ -231,7 +231,7 @@ class OpinionEntry(BaseModel):
     change: int
     delta: int
     reason: str
-    state: Literal["counts", "reversal"]
+    state: Literal["counts", "pending", "reversal", "rejection"]
     summary_id: str | None
     caused_by: int | None
     caused_as: str
@@ -239,6 +239,20 @@ class OpinionEntry(BaseModel):
     in_world_at: float | None
     in_world_label: str
     happened_at: datetime
+
+
+class PendingOpinion(OpinionEntry):
+    """A change of an opinion or of a standing that waits. Of an opinion between NPCs `npc_id` and
+    `other` are given, of a standing `faction` and `party_id`; the rest is empty."""
+
+    npc_id: str = ""
+    other: str = Field(default="", description="Id of the other NPC.")
+    faction: str = Field(default="", description="Id of the faction in the relation graph.")
+    party_id: str = ""
+
+
+class PendingOpinionList(BaseModel):
+    changes: list[PendingOpinion]
 
 
 class StandingOut(BaseModel):

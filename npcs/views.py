@@ -1,7 +1,5 @@
 """Pages about NPCs and parties, for game masters and players."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 from django.contrib import messages
@@ -15,6 +13,7 @@ from episodes.loose_ends import loose_ends_in_force
 from npcs import dispositions, page_queries
 from npcs.models import NPC, Axis, DispositionChange
 from npcs.npc_list import LABELS, SEEN, SORTS, NPCFilter, NPCList
+from npcs.opinion_pages import problem_as_message
 from npcs.opinions import standings_of
 from retrieval.errors import Problem
 from worlds.models import Party
@@ -98,20 +97,6 @@ def rule(request: HttpRequest, viewer: Viewer, change: int) -> HttpResponse:
     if request.POST.get("from") == "inbox":
         return HttpResponseRedirect(address("inbox", args=[viewer.world.slug]))
     return redirect_to_npc(viewer, entry.npc, entry.party)
-
-
-@contextmanager
-def problem_as_message(request: HttpRequest, *, success: str) -> Iterator[None]:
-    """Show a `Problem` of the block to the user, or `success`."""
-    try:
-        yield
-    except dispositions.NotInForce:
-        text = _("Somebody has decided this already. Look at how it stands now.")
-        messages.error(request, text, extra_tags="bad")
-    except Problem as problem:
-        messages.error(request, problem.detail, extra_tags="bad")
-    else:
-        messages.success(request, success, extra_tags="good")
 
 
 def redirect_to_npc(viewer: Viewer, npc: NPC, party: Party) -> HttpResponse:

@@ -76,7 +76,8 @@ SELECT
       LEFT JOIN LATERAL (
         SELECT r.kind FROM npcs_opinionchange r WHERE r.about_id = o.id ORDER BY r.id DESC LIMIT 1
       ) AS ruling ON true
-      WHERE o.about_id IS NULL AND ruling.kind IS DISTINCT FROM 'reversal'
+      WHERE o.about_id IS NULL
+        AND ((NOT o.held AND ruling.kind IS NULL) OR ruling.kind IN ('approval', 'restoration'))
         AND (
           o.npc_id = n.id AND other.deleted_at IS NULL
           OR o.party_id = about.id AND f.believed_until IS NULL AND o.faction_id IN (

@@ -7,6 +7,7 @@ from django.utils.translation import gettext_lazy as _
 
 from npcs.chart import bar
 from npcs.models import Axis, DispositionRules
+from npcs.opinion_pages import page_of_opinion
 
 register = template.Library()
 
@@ -56,6 +57,11 @@ def rule_name(rule: str) -> Any:
 def opinion(each: Any) -> dict[str, Any]:
     """Show an `npcs.opinions.Opinion`: word and number."""
     return {"label": each.label, "word": word(each.label), "score": each.score}
+
+
+@register.filter
+def opinion_page(entry: Any, viewer: Any) -> str:
+    return page_of_opinion(viewer.world.slug, entry)
 
 
 @register.inclusion_tag("gm/parts/regard.html")

@@ -31,7 +31,7 @@ def replay_standings(party: Party) -> dict[str, float]:
     counts: dict[int, bool] = {}
     for entry in OpinionChange.objects.filter(party=party).select_related("faction").order_by("id"):
         if entry.about_id is None:
-            changes[entry.id], counts[entry.id] = entry, True
+            changes[entry.id], counts[entry.id] = entry, not entry.held
         else:
             counts[entry.about_id] = COUNTS_AFTER[entry.kind]
     scores: dict[str, float] = defaultdict(float)
@@ -53,7 +53,7 @@ def replay_opinions(party: Party) -> dict[tuple[str, str], float]:
     rows = OpinionChange.objects.filter(world=party.world_id, npc__isnull=False).order_by("id")
     for entry in rows.select_related("npc", "other"):
         if entry.about_id is None:
-            changes[entry.id], allowed[entry.id] = entry, True
+            changes[entry.id], allowed[entry.id] = entry, not entry.held
         else:
             allowed[entry.about_id] = COUNTS_AFTER[entry.kind]
     scores: dict[tuple[str, str], float] = defaultdict(float)

@@ -41,7 +41,15 @@ def test_an_episode_changes_what_one_npc_thinks_of_another(engine: ApiClient, mi
     status, report = tell(engine)
     assert (status, report["opinions"]) == (
         200,
-        [{"npc": "mira-voss", "toward": "corin-voss", "score": -30, "label": "unfriendly"}],
+        [
+            {
+                "npc": "mira-voss",
+                "toward": "corin-voss",
+                "score": -30,
+                "label": "unfriendly",
+                "pending": 0,
+            }
+        ],
     )
     assert report["dispositions"] == []
     assert not Disposition.objects.exists(), "the party is not concerned"
@@ -68,6 +76,68 @@ def test_it_is_reversed_and_restored_like_any_change(engine: ApiClient, mira: NP
         ruling = {"verdict": verdict, "reason": "A mix-up."}
         assert engine.post(f"world/opinions/{entry}/rulings", ruling)[0] == 200
         assert of_corin(mira) == score
+
+
+def test_a_large_change_waits_for_the_game_master(engine: ApiClient, mira: NPC) -> None:
+    report = tell(engine, delta=-80)[1]
+    assert report["pending"] == 1
+    assert [(each["score"], each["pending"]) for each in report["opinions"]] == [(0, 1)]
+    assert of_corin(mira) == 0
+    (waiting,) = engine.get("world/opinions/pending")[1]["changes"]
+    assert (waiting["npc_id"], waiting["other"], waiting["state"]) == (
+        "mira-voss",
+        "corin-voss",
+        "pending",
+    )
+    profile = engine.tool("npc_profile", npc_id="mira-voss")[1]
+    assert profile["dynamic"]["opinions"] == []
+    for verdict, score in (("approve", -80), ("reverse", 0), ("restore", -80)):
+        ruling = {"verdict": verdict, "reason": "I say so." * (verdict != "approve")}
+        assert engine.post(f"world/opinions/{waiting['change']}/rulings", ruling)[0] == 200
+        assert of_corin(mira) == score
+    profile = engine.tool("npc_profile", npc_id="mira-voss")[1]
+    assert [each["score"] for each in profile["dynamic"]["opinions"]] == [-80]
+    assert engine.get("world/opinions/pending")[1]["changes"] == []
+
+
+def test_a_rejected_change_never_counts_and_can_be_restored(engine: ApiClient, mira: NPC) -> None:
+    tell(engine, delta=-80)
+    entry = OpinionChange.objects.get().pk
+    rulings = f"world/opinions/{entry}/rulings"
+    assert engine.post(rulings, {"verdict": "reject"})[0] == 422, "only an approval has no reason"
+    assert engine.post(rulings, {"verdict": "reject", "reason": "No."})[1]["state"] == "rejection"
+    assert engine.post(rulings, {"verdict": "approve"})[0] == 409
+    assert of_corin(mira) == 0
+    assert engine.tool("npc_profile", npc_id="mira-voss")[1]["dynamic"]["opinions"] == []
+    engine.post(rulings, {"verdict": "restore", "reason": "Yes, after all."})
+    assert of_corin(mira) == -80
+
+
+def test_what_one_episode_changes_of_one_pair_is_summed(
+    engine: ApiClient, world: World, mira: NPC
+) -> None:
+    create_npc(world, slug="ysold", name="Ysold", visibility="public")
+    deltas = [
+        {"npc": "mira-voss", "toward": toward, "delta": delta, "reason": "So."}
+        for toward, delta in (("corin-voss", -39), ("corin-voss", -39), ("corin-voss", 5))
+    ]
+    deltas.append({"npc": "mira-voss", "toward": "ysold", "delta": -39, "reason": "So."})
+    body = {"summary_id": "ep-1", "party_id": "lanternbearers", "what": "Words.", "version": 1}
+    report = engine.post("world/episodes", {**body, "relations_delta": deltas})[1]
+    assert report["pending"] == 2
+    scores = {each.toward.slug: each.score for each in opinions_of(mira)}
+    assert scores == {"corin-voss": 5, "ysold": -39}
+
+
+def test_a_session_is_one_swing(engine: ApiClient, mira: NPC, settings: Any) -> None:
+    settings.DISPOSITION_HOLD_AT_SESSION = 50
+    for number, pending in ((1, 0), (2, 1)):
+        delta = {"npc": "mira-voss", "toward": "corin-voss", "delta": -30, "reason": "So."}
+        body = {"summary_id": f"ep-{number}", "party_id": "lanternbearers", "what": "Words."}
+        body |= {"session_id": "s-1", "scene_id": f"s-1-{number}", "version": 1}  # type: ignore[dict-item]
+        report = engine.post("world/episodes", {**body, "relations_delta": [delta]})[1]
+        assert report["pending"] == pending
+    assert of_corin(mira) == -30
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,9 @@ from knowledge.models import Lore
 from knowledge.proposals import propose
 from knowledge.schemas import LoreIn, ProposalIn
 from knowledge.upsert import upsert_lore
-from npcs.models import NPC, Disposition, DispositionChange
+from npcs.models import NPC, Disposition, DispositionChange, OpinionChange
+from npcs.opinions import opinions_of
+from tests.cast import create_npc
 from tests.conftest import ApiClient
 from tests.knowledge.graph.conftest import edge, node
 from tests.worlds.test_people_pages import signed_in
@@ -233,3 +235,29 @@ def test_two_game_masters_decide_the_same_change(
     page = other.post(address, {"state": state[1]}, follow=True).content.decode()
     assert "Somebody has decided this already." in page
     assert score(mira) == undone, "the second tap does not restore what the first one undid"
+
+
+def test_a_large_opinion_of_another_npc_waits_and_its_approval_can_be_undone(
+    gm: Client, world: World, mira: NPC
+) -> None:
+    corin = create_npc(world, slug="corin-voss", name="Corin Voss")
+    form = {"npc": mira.slug, "other": "Corin Voss", "delta": "-80", "reason": "He sold her out."}
+    page = gm.post("/w/ferrymark/opinions/", form, follow=True).content.decode()
+    entry = OpinionChange.objects.get()
+    inbox = gm.get(INBOX).content.decode()
+    assert "He sold her out." in inbox[: inbox.index('id="decided"')]
+    assert opinions_of(mira)[0].score == 0
+    address = reverse("rule-on-opinion", args=[world.slug, entry.pk])
+    assert f'action="{address}"' in inbox
+    page = gm.post(address, {"verdict": "approve", "next": INBOX}, follow=True).content.decode()
+    assert opinions_of(mira)[0].score == -80
+    assert "He sold her out." not in page[: page.index('id="decided"')]
+    assert "Approved · Mira Voss → Corin Voss: -80" in decided(gm)
+    assert "The decision was undone." in undo(gm)
+    assert opinions_of(mira)[0].score == 0
+    foreign = signed_in("otto", World.objects.create(slug="harrow", name="Harrow"), Role.GM)
+    for kind in ("opinions/{}/", "inbox/undo/opinion/{}/"):
+        refused = foreign.post(f"/w/harrow/{kind.format(entry.pk)}", {"verdict": "restore"})
+        assert refused.status_code == 404
+    corin.delete()
+    assert gm.get(INBOX).status_code == 200

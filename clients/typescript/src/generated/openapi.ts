@@ -3440,6 +3440,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/world/opinions/pending": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List pending changes of standings and opinions
+         * @description Large changes that nobody has ruled on, latest first.
+         */
+        get: operations["opinion_pending"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/world/opinions/{entry_id}/rulings": {
         parameters: {
             query?: never;
@@ -3450,8 +3470,9 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Reverse or restore a change of a standing or opinion
-         * @description The ruling is an entry of the ledger too.
+         * Rule on a change of a standing or opinion
+         * @description Approve or reject a pending change; reverse one that counts, or restore it. The ruling is an
+         *     entry of the ledger too.
          */
         post: operations["opinion_rule"];
         delete?: never;
@@ -9998,7 +10019,7 @@ export interface components {
              * @description Where it is in its life.
              * @enum {string}
              */
-            state: "counts" | "reversal";
+            state: "counts" | "pending" | "reversal" | "rejection";
             /** @description Your id of the episode. */
             summary_id: string | null;
             /** @description The change of an NPC's disposition that it follows from. */
@@ -10055,16 +10076,17 @@ export interface components {
         };
         /**
          * OpinionRuling
-         * @description A game master's decision to take a change of a standing or opinion back, or to bring it back.
+         * @description A game master's decision about a change of a standing or opinion: approve or reject one that
+         *     waits, reverse one that counts, or restore it.
          */
         OpinionRuling: {
             /**
              * @description What was decided, or is to be.
              * @enum {string}
              */
-            verdict: "reverse" | "restore";
+            verdict: "approve" | "reject" | "reverse" | "restore";
             /** @description Why; it is stored with the change. */
-            reason: string;
+            reason?: string;
         };
         /**
          * OwnKey
@@ -10235,6 +10257,69 @@ export interface components {
             replaces: components["schemas"]["Memory"][];
             /** @description Known memories that resemble it, with what differs. */
             beside: components["schemas"]["SimilarMemory"][];
+        };
+        /**
+         * PendingOpinion
+         * @description A change of an opinion or of a standing that waits. Of an opinion between NPCs `npc_id` and
+         *     `other` are given, of a standing `faction` and `party_id`; the rest is empty.
+         */
+        PendingOpinion: {
+            /** @description Number of the ledger entry; rulings name it. */
+            change: number;
+            /** @description How far the disposition moves on this axis. */
+            delta: number;
+            /** @description Why; it is stored with the change. */
+            reason: string;
+            /**
+             * @description Where it is in its life.
+             * @enum {string}
+             */
+            state: "counts" | "pending" | "reversal" | "rejection";
+            /** @description Your id of the episode. */
+            summary_id: string | null;
+            /** @description The change of an NPC's disposition that it follows from. */
+            caused_by: number | null;
+            /** @description The rule by which it follows from another change: kin, ally, enemy or member. */
+            caused_as: string;
+            /** @description Who or what made it: a person, a model, or a rule. */
+            made_by: string;
+            /** @description In-world time: days since the epoch of the world; null: no date. */
+            in_world_at: number | null;
+            /** @description The in-world date as people say it. */
+            in_world_label: string;
+            /**
+             * Format: date-time
+             * @description When it was recorded (UTC, RFC 3339).
+             */
+            happened_at: string;
+            /**
+             * @description Slug of the NPC: your id for it.
+             * @default
+             */
+            npc_id: string;
+            /**
+             * @description Id of the other NPC.
+             * @default
+             */
+            other: string;
+            /**
+             * @description Id of the faction in the relation graph.
+             * @default
+             */
+            faction: string;
+            /**
+             * @description Slug of the party.
+             * @default
+             */
+            party_id: string;
+        };
+        /**
+         * PendingOpinionList
+         * @description Changes of opinions and standings that wait for a game master's decision.
+         */
+        PendingOpinionList: {
+            /** @description The changes, the latest first. */
+            changes: components["schemas"]["PendingOpinion"][];
         };
         /**
          * Picture
@@ -13837,7 +13922,7 @@ export interface operations {
                      *             "edition": null,
                      *             "licence": null,
                      *             "attribution": null,
-                     *             "author": "engine (bc33b1ffb010)",
+                     *             "author": "engine (d8097a289dc5)",
                      *             "episode": null
                      *           },
                      *           "updated_at": "2026-11-22T19:40:00Z",
@@ -13960,6 +14045,13 @@ export interface operations {
                      *                 "axis": "affection",
                      *                 "delta": -60,
                      *                 "reason": ""
+                     *               },
+                     *               {
+                     *                 "npc": "bo-reed",
+                     *                 "axis": "affection",
+                     *                 "delta": -45,
+                     *                 "reason": "She took their side.",
+                     *                 "toward": "ada-crane"
                      *               }
                      *             ],
                      *             "notes": "",
@@ -14685,7 +14777,7 @@ export interface operations {
                      *           "relevance": 0.94,
                      *           "match": "keyword",
                      *           "context": "",
-                     *           "recorded_ms": 1795547419791,
+                     *           "recorded_ms": 1795647327215,
                      *           "event_at": null,
                      *           "sources": [
                      *             "Cy joined late."
@@ -15842,7 +15934,7 @@ export interface operations {
                      *       "key": {
                      *         "id": "01a20000-0000-7000-8000-000000000001",
                      *         "name": "engine",
-                     *         "prefix": "bc33b1ffb010",
+                     *         "prefix": "d8097a289dc5",
                      *         "scopes": [
                      *           "admin"
                      *         ],
@@ -18201,7 +18293,7 @@ export interface operations {
                      *             "year_one_begins": 0,
                      *             "first_weekday": 0
                      *           },
-                     *           "made_by": "engine (bc33b1ffb010)",
+                     *           "made_by": "engine (d8097a289dc5)",
                      *           "created_at": "2026-11-22T19:40:00Z"
                      *         }
                      *       ]
@@ -18447,14 +18539,14 @@ export interface operations {
                      * @example {
                      *       "members": [
                      *         {
-                     *           "id": 1,
+                     *           "id": 42,
                      *           "user": "anna",
                      *           "role": "gm",
                      *           "party_id": null,
                      *           "character_id": null
                      *         },
                      *         {
-                     *           "id": 2,
+                     *           "id": 43,
                      *           "user": "ben",
                      *           "role": "player",
                      *           "party_id": null,
@@ -18535,7 +18627,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": 2,
+                     *       "id": 43,
                      *       "user": "ben",
                      *       "role": "player",
                      *       "party_id": null,
@@ -18681,7 +18773,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": 2,
+                     *       "id": 43,
                      *       "user": "ben",
                      *       "role": "player",
                      *       "party_id": "gulls",
@@ -19055,7 +19147,7 @@ export interface operations {
                      *         {
                      *           "id": "01a20000-0000-7000-8000-000000000003",
                      *           "name": "table page",
-                     *           "prefix": "410d72f8555c",
+                     *           "prefix": "a4ab395e6a2a",
                      *           "scopes": [
                      *             "tools:read"
                      *           ],
@@ -19154,7 +19246,7 @@ export interface operations {
                      * @example {
                      *       "id": "01a20000-0000-7000-8000-000000000003",
                      *       "name": "table page",
-                     *       "prefix": "410d72f8555c",
+                     *       "prefix": "a4ab395e6a2a",
                      *       "scopes": [
                      *         "tools:read"
                      *       ],
@@ -19236,7 +19328,7 @@ export interface operations {
                      * @example {
                      *       "id": "01a20000-0000-7000-8000-000000000003",
                      *       "name": "table page",
-                     *       "prefix": "410d72f8555c",
+                     *       "prefix": "a4ab395e6a2a",
                      *       "scopes": [
                      *         "tools:read"
                      *       ],
@@ -19492,7 +19584,7 @@ export interface operations {
                      *       "last_success_at": null,
                      *       "created_at": "2026-11-22T19:40:00Z",
                      *       "updated_at": "2026-11-22T19:40:00Z",
-                     *       "secret": "whsec_aflqWSUVv++X4dZYTt2jVXQUKjPatVX1mjX9IFDzmSc="
+                     *       "secret": "whsec_LtVS1EZ/4ELzbbmzbSuLTkW6z44BszEorqibI7EfU+A="
                      *     }
                      */
                     "application/json": components["schemas"]["Webhook"];
@@ -19826,7 +19918,7 @@ export interface operations {
                      *       "last_success_at": null,
                      *       "created_at": "2026-11-22T19:40:00Z",
                      *       "updated_at": "2026-11-22T19:40:00Z",
-                     *       "secret": "whsec_8/OEJWhqL9kW9eWu/Lj8XjJqAhVn4uF/hXprN/WxoR4="
+                     *       "secret": "whsec_sOjXK19dRUmZbRHhM/1ecFY3O4hRbFFsD+owyqMT2GU="
                      *     }
                      */
                     "application/json": components["schemas"]["Webhook"];
@@ -19894,7 +19986,7 @@ export interface operations {
                      *         {
                      *           "at": "2026-11-22T19:40:00Z",
                      *           "status": 0,
-                     *           "milliseconds": 14,
+                     *           "milliseconds": 2,
                      *           "error": "engine.invalid cannot be resolved",
                      *           "answer": ""
                      *         }
@@ -19987,7 +20079,7 @@ export interface operations {
                      *             {
                      *               "at": "2026-11-22T19:40:00Z",
                      *               "status": 0,
-                     *               "milliseconds": 14,
+                     *               "milliseconds": 2,
                      *               "error": "engine.invalid cannot be resolved",
                      *               "answer": ""
                      *             }
@@ -20076,14 +20168,14 @@ export interface operations {
                      *         {
                      *           "at": "2026-11-22T19:40:00Z",
                      *           "status": 0,
-                     *           "milliseconds": 14,
+                     *           "milliseconds": 2,
                      *           "error": "engine.invalid cannot be resolved",
                      *           "answer": ""
                      *         },
                      *         {
                      *           "at": "2026-11-22T19:40:00Z",
                      *           "status": 0,
-                     *           "milliseconds": 10,
+                     *           "milliseconds": 1,
                      *           "error": "engine.invalid cannot be resolved",
                      *           "answer": ""
                      *         }
@@ -20169,7 +20261,7 @@ export interface operations {
                      *           "in_world_label": "",
                      *           "in_world_date": "",
                      *           "note": "He works there.",
-                     *           "by": "engine (bc33b1ffb010)",
+                     *           "by": "engine (d8097a289dc5)",
                      *           "created_at": "2026-11-22T19:40:00Z",
                      *           "undone_at": null
                      *         }
@@ -20262,7 +20354,7 @@ export interface operations {
                      *       "in_world_label": "",
                      *       "in_world_date": "",
                      *       "note": "He works there.",
-                     *       "by": "engine (bc33b1ffb010)",
+                     *       "by": "engine (d8097a289dc5)",
                      *       "created_at": "2026-11-22T19:40:00Z",
                      *       "undone_at": null
                      *     }
@@ -20338,7 +20430,7 @@ export interface operations {
                      *       "in_world_label": "",
                      *       "in_world_date": "",
                      *       "note": "He works there.",
-                     *       "by": "engine (bc33b1ffb010)",
+                     *       "by": "engine (d8097a289dc5)",
                      *       "created_at": "2026-11-22T19:40:00Z",
                      *       "undone_at": null
                      *     }
@@ -20423,7 +20515,7 @@ export interface operations {
                      *       "in_world_label": "",
                      *       "in_world_date": "",
                      *       "note": "He works there.",
-                     *       "by": "engine (bc33b1ffb010)",
+                     *       "by": "engine (d8097a289dc5)",
                      *       "created_at": "2026-11-22T19:40:00Z",
                      *       "undone_at": "2026-11-22T19:40:00Z"
                      *     }
@@ -20537,7 +20629,7 @@ export interface operations {
                      *           "in_world_until_date": "",
                      *           "campaign": null,
                      *           "overrides": null,
-                     *           "author": "engine (bc33b1ffb010)",
+                     *           "author": "engine (d8097a289dc5)",
                      *           "folder": "",
                      *           "origin": "",
                      *           "version": 1,
@@ -20567,7 +20659,7 @@ export interface operations {
                      *           "in_world_until_date": "",
                      *           "campaign": null,
                      *           "overrides": null,
-                     *           "author": "engine (bc33b1ffb010)",
+                     *           "author": "engine (d8097a289dc5)",
                      *           "folder": "Harbour",
                      *           "origin": "",
                      *           "version": 1,
@@ -20930,7 +21022,7 @@ export interface operations {
                      *       "in_world_until_date": "",
                      *       "campaign": null,
                      *       "overrides": null,
-                     *       "author": "engine (bc33b1ffb010)",
+                     *       "author": "engine (d8097a289dc5)",
                      *       "folder": "Harbour",
                      *       "origin": "",
                      *       "version": 1,
@@ -22082,7 +22174,7 @@ export interface operations {
                      *       "in_world_until_date": "",
                      *       "campaign": null,
                      *       "overrides": null,
-                     *       "author": "engine (bc33b1ffb010)",
+                     *       "author": "engine (d8097a289dc5)",
                      *       "folder": "",
                      *       "origin": "",
                      *       "version": 2,
@@ -22167,7 +22259,7 @@ export interface operations {
                      *           "title": "A second moon",
                      *           "created_at": "2026-11-22T19:40:00Z",
                      *           "reason": "",
-                     *           "proposed_by": "engine (bc33b1ffb010)",
+                     *           "proposed_by": "engine (d8097a289dc5)",
                      *           "campaign": null,
                      *           "entry": {
                      *             "title": "A second moon"
@@ -22181,7 +22273,7 @@ export interface operations {
                      *           "title": "The Tin Heron",
                      *           "created_at": "2026-11-22T19:40:00Z",
                      *           "reason": "Ana asked for an inn twice.",
-                     *           "proposed_by": "engine (bc33b1ffb010)",
+                     *           "proposed_by": "engine (d8097a289dc5)",
                      *           "campaign": null,
                      *           "entry": {
                      *             "body": "An inn by the pier.",
@@ -22272,7 +22364,7 @@ export interface operations {
                      *       "title": "The Tin Heron",
                      *       "created_at": "2026-11-22T19:40:00Z",
                      *       "reason": "Ana asked for an inn twice.",
-                     *       "proposed_by": "engine (bc33b1ffb010)",
+                     *       "proposed_by": "engine (d8097a289dc5)",
                      *       "campaign": null,
                      *       "entry": {
                      *         "body": "An inn by the pier.",
@@ -22382,7 +22474,7 @@ export interface operations {
                      *       "in_world_until_date": "",
                      *       "campaign": null,
                      *       "overrides": null,
-                     *       "author": "engine (bc33b1ffb010)",
+                     *       "author": "engine (d8097a289dc5)",
                      *       "folder": "",
                      *       "origin": "",
                      *       "version": 1,
@@ -22465,12 +22557,12 @@ export interface operations {
                      *       "title": "A second moon",
                      *       "created_at": "2026-11-22T19:40:00Z",
                      *       "reason": "",
-                     *       "proposed_by": "engine (bc33b1ffb010)",
+                     *       "proposed_by": "engine (d8097a289dc5)",
                      *       "campaign": null,
                      *       "entry": {
                      *         "title": "A second moon"
                      *       },
-                     *       "decided_by": "engine (bc33b1ffb010)",
+                     *       "decided_by": "engine (d8097a289dc5)",
                      *       "decision": "There is one moon."
                      *     }
                      */
@@ -22540,7 +22632,7 @@ export interface operations {
                      *       "title": "A second moon",
                      *       "created_at": "2026-11-22T19:40:00Z",
                      *       "reason": "",
-                     *       "proposed_by": "engine (bc33b1ffb010)",
+                     *       "proposed_by": "engine (d8097a289dc5)",
                      *       "campaign": null,
                      *       "entry": {
                      *         "title": "A second moon"
@@ -22615,14 +22707,14 @@ export interface operations {
                      * @example {
                      *       "versions": [
                      *         {
-                     *           "version_id": 6,
+                     *           "version_id": 116,
                      *           "version": 2,
                      *           "saved_at": "2026-11-22T19:40:00Z",
                      *           "by": "",
                      *           "reason": ""
                      *         },
                      *         {
-                     *           "version_id": 1,
+                     *           "version_id": 111,
                      *           "version": 1,
                      *           "saved_at": "2026-11-22T19:40:00Z",
                      *           "by": "",
@@ -22727,7 +22819,7 @@ export interface operations {
                      *       "in_world_until_date": "",
                      *       "campaign": null,
                      *       "overrides": null,
-                     *       "author": "engine (bc33b1ffb010)",
+                     *       "author": "engine (d8097a289dc5)",
                      *       "folder": "Harbour",
                      *       "origin": "",
                      *       "version": 3,
@@ -22800,7 +22892,7 @@ export interface operations {
                      *       "comments": [
                      *         {
                      *           "id": "01a20000-0000-7000-8000-000000000006",
-                     *           "author": "engine (bc33b1ffb010)",
+                     *           "author": "engine (d8097a289dc5)",
                      *           "text": "Which plank?",
                      *           "created_at": "2026-11-22T19:40:00Z",
                      *           "resolved_at": null,
@@ -22886,7 +22978,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "id": "01a20000-0000-7000-8000-000000000006",
-                     *       "author": "engine (bc33b1ffb010)",
+                     *       "author": "engine (d8097a289dc5)",
                      *       "text": "Which plank?",
                      *       "created_at": "2026-11-22T19:40:00Z",
                      *       "resolved_at": null,
@@ -22958,7 +23050,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "id": "01a20000-0000-7000-8000-000000000006",
-                     *       "author": "engine (bc33b1ffb010)",
+                     *       "author": "engine (d8097a289dc5)",
                      *       "text": "Which plank?",
                      *       "created_at": "2026-11-22T19:40:00Z",
                      *       "resolved_at": null,
@@ -23049,11 +23141,11 @@ export interface operations {
                     /**
                      * @example {
                      *       "id": "01a20000-0000-7000-8000-000000000006",
-                     *       "author": "engine (bc33b1ffb010)",
+                     *       "author": "engine (d8097a289dc5)",
                      *       "text": "Which plank?",
                      *       "created_at": "2026-11-22T19:40:00Z",
                      *       "resolved_at": "2026-11-22T19:40:00Z",
-                     *       "resolved_by": "engine (bc33b1ffb010)"
+                     *       "resolved_by": "engine (d8097a289dc5)"
                      *     }
                      */
                     "application/json": components["schemas"]["Comment"];
@@ -24302,7 +24394,7 @@ export interface operations {
                      *           "count": 1,
                      *           "is_new": false,
                      *           "who": "",
-                     *           "reason": "bulk change undone by engine (bc33b1ffb010)"
+                     *           "reason": "bulk change undone by engine (d8097a289dc5)"
                      *         },
                      *         {
                      *           "at": "2026-11-22T19:40:00Z",
@@ -24318,7 +24410,7 @@ export interface operations {
                      *           "reason": "bulk change by anna: status Draft"
                      *         }
                      *       ],
-                     *       "next_cursor": "IjIwMjYtMTEtMjRUMTk6MDk6NDQuNTUwMjMxKzAwOjAwIg:PLmTVxVOdQgRqLpkn-_H5aShhCUpJPdzWpi2MmqwG3Y"
+                     *       "next_cursor": "IjIwMjYtMTEtMjVUMjI6NTU6MDYuODQwNDIzKzAwOjAwIg:oJkhII8PRSyxZ_wkLeqIPxLD7AG9ZNrLU2DlrfYaBGM"
                      *     }
                      */
                     "application/json": components["schemas"]["RecentChangePage"];
@@ -26814,11 +26906,11 @@ export interface operations {
                      *       "archives": [
                      *         {
                      *           "id": "01a20000-0000-7000-8000-000000000025",
-                     *           "file_name": "salt-coast-2026-11-24.zip",
+                     *           "file_name": "salt-coast-2026-11-25.zip",
                      *           "state": "done",
                      *           "progress": 100,
                      *           "failure": "",
-                     *           "size": 29270,
+                     *           "size": 29268,
                      *           "created_at": "2026-11-22T19:40:00Z",
                      *           "finished_at": "2026-11-22T19:40:00Z"
                      *         }
@@ -26890,7 +26982,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "id": "01a20000-0000-7000-8000-000000000025",
-                     *       "file_name": "salt-coast-2026-11-24.zip",
+                     *       "file_name": "salt-coast-2026-11-25.zip",
                      *       "state": "waiting",
                      *       "progress": 0,
                      *       "failure": "",
@@ -26917,7 +27009,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "id": "01a20000-0000-7000-8000-000000000025",
-                     *       "file_name": "salt-coast-2026-11-24.zip",
+                     *       "file_name": "salt-coast-2026-11-25.zip",
                      *       "state": "waiting",
                      *       "progress": 0,
                      *       "failure": "",
@@ -26989,11 +27081,11 @@ export interface operations {
                     /**
                      * @example {
                      *       "id": "01a20000-0000-7000-8000-000000000025",
-                     *       "file_name": "salt-coast-2026-11-24.zip",
+                     *       "file_name": "salt-coast-2026-11-25.zip",
                      *       "state": "done",
                      *       "progress": 100,
                      *       "failure": "",
-                     *       "size": 29270,
+                     *       "size": 29268,
                      *       "created_at": "2026-11-22T19:40:00Z",
                      *       "finished_at": "2026-11-22T19:40:00Z"
                      *     }
@@ -27283,13 +27375,13 @@ export interface operations {
                      *           "audience": "gm",
                      *           "key_id": "01a20000-0000-7000-8000-000000000001",
                      *           "key_name": "engine",
-                     *           "request_id": "01a20ef6e37477a78f45342642fb8e86",
+                     *           "request_id": "01a214eb91fb70e2ae08d57acbde7705",
                      *           "asked": {},
                      *           "returned": [],
                      *           "degraded": [],
                      *           "status": 201,
                      *           "code": "",
-                     *           "milliseconds": 56.401
+                     *           "milliseconds": 25.324
                      *         }
                      *       ],
                      *       "next_cursor": null
@@ -27374,13 +27466,13 @@ export interface operations {
                      *       "audience": "gm",
                      *       "key_id": "01a20000-0000-7000-8000-000000000001",
                      *       "key_name": "engine",
-                     *       "request_id": "01a20ef6e37477a78f45342642fb8e86",
+                     *       "request_id": "01a214eb91fb70e2ae08d57acbde7705",
                      *       "asked": {},
                      *       "returned": [],
                      *       "degraded": [],
                      *       "status": 201,
                      *       "code": "",
-                     *       "milliseconds": 56.401
+                     *       "milliseconds": 25.324
                      *     }
                      */
                     "application/json": components["schemas"]["AuditedCall"];
@@ -28272,7 +28364,7 @@ export interface operations {
                      *       "method": "rules",
                      *       "visibility": "gm",
                      *       "contradicts": [],
-                     *       "decided_by": "engine (bc33b1ffb010)",
+                     *       "decided_by": "engine (d8097a289dc5)",
                      *       "decided_at": "2026-11-22T19:40:00Z",
                      *       "created_at": "2026-11-22T19:40:00Z"
                      *     }
@@ -28473,6 +28565,13 @@ export interface operations {
                      *                 "axis": "affection",
                      *                 "delta": -60,
                      *                 "reason": ""
+                     *               },
+                     *               {
+                     *                 "npc": "bo-reed",
+                     *                 "axis": "affection",
+                     *                 "delta": -45,
+                     *                 "reason": "She took their side.",
+                     *                 "toward": "ada-crane"
                      *               }
                      *             ],
                      *             "notes": "",
@@ -28700,9 +28799,18 @@ export interface operations {
                  *           "summary_id": "ep-market",
                  *           "party_id": "gulls",
                  *           "what": "The Gulls argued at the Eel Market.",
-                 *           "relations_delta": {
-                 *             "bo-reed": -60
-                 *           }
+                 *           "relations_delta": [
+                 *             {
+                 *               "npc": "bo-reed",
+                 *               "delta": -60
+                 *             },
+                 *             {
+                 *               "npc": "bo-reed",
+                 *               "toward": "ada-crane",
+                 *               "delta": -45,
+                 *               "reason": "She took their side."
+                 *             }
+                 *           ]
                  *         }
                  *       ]
                  *     }
@@ -30581,7 +30689,7 @@ export interface operations {
                      *         {
                      *           "id": "01a20000-0000-7000-8000-000000000033",
                      *           "text": "Ada lost a boot.",
-                     *           "author": "engine (bc33b1ffb010)",
+                     *           "author": "engine (d8097a289dc5)",
                      *           "party_id": "gulls",
                      *           "session_id": "session-1",
                      *           "used": false,
@@ -30667,7 +30775,7 @@ export interface operations {
                      * @example {
                      *       "id": "01a20000-0000-7000-8000-000000000033",
                      *       "text": "Ada lost a boot.",
-                     *       "author": "engine (bc33b1ffb010)",
+                     *       "author": "engine (d8097a289dc5)",
                      *       "party_id": "gulls",
                      *       "session_id": "session-1",
                      *       "used": false,
@@ -30738,7 +30846,7 @@ export interface operations {
                      * @example {
                      *       "id": "01a20000-0000-7000-8000-000000000033",
                      *       "text": "Ada lost a boot.",
-                     *       "author": "engine (bc33b1ffb010)",
+                     *       "author": "engine (d8097a289dc5)",
                      *       "party_id": "gulls",
                      *       "session_id": "session-1",
                      *       "used": false,
@@ -30974,7 +31082,7 @@ export interface operations {
                      *       "party_id": "gulls",
                      *       "summary_id": "ep-landing",
                      *       "closed_at": "2026-11-22T19:40:00Z",
-                     *       "closed_by": "engine (bc33b1ffb010)",
+                     *       "closed_by": "engine (d8097a289dc5)",
                      *       "created_at": "2026-11-22T19:40:00Z"
                      *     }
                      */
@@ -31841,14 +31949,14 @@ export interface operations {
                      * @example {
                      *       "versions": [
                      *         {
-                     *           "version_id": 4,
+                     *           "version_id": 179,
                      *           "version": 2,
                      *           "saved_at": "2026-11-22T19:40:00Z",
                      *           "by": "",
                      *           "reason": ""
                      *         },
                      *         {
-                     *           "version_id": 2,
+                     *           "version_id": 177,
                      *           "version": 1,
                      *           "saved_at": "2026-11-22T19:40:00Z",
                      *           "by": "",
@@ -32012,7 +32120,7 @@ export interface operations {
                      * @example {
                      *       "changes": [
                      *         {
-                     *           "change": 1,
+                     *           "change": 268,
                      *           "party_id": "gulls",
                      *           "summary_id": "ep-landing",
                      *           "delta": 12,
@@ -32108,14 +32216,14 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "change": 4,
+                     *       "change": 271,
                      *       "party_id": "gulls",
                      *       "summary_id": null,
                      *       "delta": 3,
                      *       "axis": "trust",
                      *       "reason": "They paid at once.",
                      *       "state": "counts",
-                     *       "made_by": "engine (bc33b1ffb010)",
+                     *       "made_by": "engine (d8097a289dc5)",
                      *       "caused_by": null,
                      *       "caused_as": "",
                      *       "in_world_at": 412,
@@ -32185,7 +32293,7 @@ export interface operations {
                      * @example {
                      *       "changes": [
                      *         {
-                     *           "change": 2,
+                     *           "change": 269,
                      *           "party_id": "gulls",
                      *           "summary_id": "ep-market",
                      *           "delta": -60,
@@ -32279,7 +32387,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "change": 2,
+                     *       "change": 269,
                      *       "party_id": "gulls",
                      *       "summary_id": "ep-market",
                      *       "delta": -60,
@@ -32522,25 +32630,25 @@ export interface operations {
                      *           "label": "warm",
                      *           "changes": [
                      *             {
-                     *               "change": 4,
+                     *               "change": 185,
                      *               "delta": 10,
                      *               "reason": "They paid the guild's dues.",
                      *               "state": "counts",
                      *               "summary_id": null,
                      *               "caused_by": null,
                      *               "caused_as": "",
-                     *               "made_by": "engine (bc33b1ffb010)",
+                     *               "made_by": "engine (d8097a289dc5)",
                      *               "in_world_at": 412,
                      *               "in_world_label": "12 Rainmonth",
                      *               "happened_at": "2026-11-22T19:40:00Z"
                      *             },
                      *             {
-                     *               "change": 3,
+                     *               "change": 183,
                      *               "delta": 6,
                      *               "reason": "Ada Crane is part of Pilots' Guild: They saved her life.",
                      *               "state": "counts",
                      *               "summary_id": "ep-landing",
-                     *               "caused_by": 1,
+                     *               "caused_by": 268,
                      *               "caused_as": "member",
                      *               "made_by": "",
                      *               "in_world_at": 412,
@@ -32634,25 +32742,25 @@ export interface operations {
                      *       "label": "warm",
                      *       "changes": [
                      *         {
-                     *           "change": 4,
+                     *           "change": 185,
                      *           "delta": 10,
                      *           "reason": "They paid the guild's dues.",
                      *           "state": "counts",
                      *           "summary_id": null,
                      *           "caused_by": null,
                      *           "caused_as": "",
-                     *           "made_by": "engine (bc33b1ffb010)",
+                     *           "made_by": "engine (d8097a289dc5)",
                      *           "in_world_at": 412,
                      *           "in_world_label": "12 Rainmonth",
                      *           "happened_at": "2026-11-22T19:40:00Z"
                      *         },
                      *         {
-                     *           "change": 3,
+                     *           "change": 183,
                      *           "delta": 6,
                      *           "reason": "Ada Crane is part of Pilots' Guild: They saved her life.",
                      *           "state": "counts",
                      *           "summary_id": "ep-landing",
-                     *           "caused_by": 1,
+                     *           "caused_by": 268,
                      *           "caused_as": "member",
                      *           "made_by": "",
                      *           "in_world_at": 412,
@@ -32733,14 +32841,14 @@ export interface operations {
                      *           "label": "warm",
                      *           "changes": [
                      *             {
-                     *               "change": 1,
+                     *               "change": 181,
                      *               "delta": 15,
                      *               "reason": "He taught her the currents.",
                      *               "state": "counts",
                      *               "summary_id": null,
                      *               "caused_by": null,
                      *               "caused_as": "",
-                     *               "made_by": "engine (bc33b1ffb010)",
+                     *               "made_by": "engine (d8097a289dc5)",
                      *               "in_world_at": null,
                      *               "in_world_label": "",
                      *               "happened_at": "2026-11-22T19:40:00Z"
@@ -32834,14 +32942,14 @@ export interface operations {
                      *       "label": "warm",
                      *       "changes": [
                      *         {
-                     *           "change": 1,
+                     *           "change": 181,
                      *           "delta": 15,
                      *           "reason": "He taught her the currents.",
                      *           "state": "counts",
                      *           "summary_id": null,
                      *           "caused_by": null,
                      *           "caused_as": "",
-                     *           "made_by": "engine (bc33b1ffb010)",
+                     *           "made_by": "engine (d8097a289dc5)",
                      *           "in_world_at": null,
                      *           "in_world_label": "",
                      *           "happened_at": "2026-11-22T19:40:00Z"
@@ -32858,6 +32966,96 @@ export interface operations {
             404: components["responses"]["NotFoundTools"];
             409: components["responses"]["ConflictTools"];
             412: components["responses"]["PreconditionFailedInstallation"];
+            413: components["responses"]["RequestEntityTooLargeTools"];
+            422: components["responses"]["UnprocessableEntityEpisodes"];
+            429: components["responses"]["TooManyRequestsTools"];
+            503: components["responses"]["ServiceUnavailableInstallation"];
+        };
+    };
+    opinion_pending: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Answer with these fields alone, separated by commas; of a page, fields of its rows. Others are missing then, even required ones. An unknown one is 422, which names those that there are.
+                 * @example id,updated_at
+                 */
+                fields?: components["parameters"]["Fields"];
+            };
+            header?: {
+                /**
+                 * @description Your own id for this request (1 to 64 of A-Z a-z 0-9 . _ : -), else it gets a new one.
+                 * @example turn-412
+                 */
+                "X-Request-ID"?: components["parameters"]["X-Request-ID"];
+                /**
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @example salt-coast
+                 */
+                "X-World"?: components["parameters"]["X-World"];
+                /**
+                 * @description The `ETag` last read: 304 without a body when nothing changed.
+                 * @example "3"
+                 */
+                "If-None-Match"?: components["parameters"]["If-None-Match"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "changes": [
+                     *         {
+                     *           "change": 184,
+                     *           "delta": -45,
+                     *           "reason": "She took their side.",
+                     *           "state": "pending",
+                     *           "summary_id": "ep-market",
+                     *           "caused_by": null,
+                     *           "caused_as": "",
+                     *           "made_by": "",
+                     *           "in_world_at": null,
+                     *           "in_world_label": "",
+                     *           "happened_at": "2026-11-22T19:40:00Z",
+                     *           "npc_id": "bo-reed",
+                     *           "other": "ada-crane",
+                     *           "faction": "",
+                     *           "party_id": ""
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["PendingOpinionList"];
+                };
+            };
+            /** @description Nothing changed since. */
+            304: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequestTools"];
+            401: components["responses"]["UnauthorizedTools"];
+            403: components["responses"]["ForbiddenInstallation"];
+            404: components["responses"]["NotFoundTools"];
             413: components["responses"]["RequestEntityTooLargeTools"];
             422: components["responses"]["UnprocessableEntityEpisodes"];
             429: components["responses"]["TooManyRequestsTools"];
@@ -32915,14 +33113,14 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "change": 1,
+                     *       "change": 181,
                      *       "delta": 15,
                      *       "reason": "He taught her the currents.",
                      *       "state": "reversal",
                      *       "summary_id": null,
                      *       "caused_by": null,
                      *       "caused_as": "",
-                     *       "made_by": "engine (bc33b1ffb010)",
+                     *       "made_by": "engine (d8097a289dc5)",
                      *       "in_world_at": null,
                      *       "in_world_label": "",
                      *       "happened_at": "2026-11-22T19:40:00Z"
@@ -33003,7 +33201,7 @@ export interface operations {
                      *       "npc_id": "bo-reed",
                      *       "merged_id": "old-tam",
                      *       "reason": "Old Tam is Bo Reed.",
-                     *       "made_by": "engine (bc33b1ffb010)",
+                     *       "made_by": "engine (d8097a289dc5)",
                      *       "merged_at": "2026-11-22T19:40:00Z",
                      *       "undone_by": "",
                      *       "undone_at": null
@@ -33083,7 +33281,7 @@ export interface operations {
                      *           "npc_id": "bo-reed",
                      *           "merged_id": "old-tam",
                      *           "reason": "Old Tam is Bo Reed.",
-                     *           "made_by": "engine (bc33b1ffb010)",
+                     *           "made_by": "engine (d8097a289dc5)",
                      *           "merged_at": "2026-11-22T19:40:00Z",
                      *           "undone_by": "",
                      *           "undone_at": null
@@ -33162,9 +33360,9 @@ export interface operations {
                      *       "npc_id": "bo-reed",
                      *       "merged_id": "old-tam",
                      *       "reason": "Old Tam is Bo Reed.",
-                     *       "made_by": "engine (bc33b1ffb010)",
+                     *       "made_by": "engine (d8097a289dc5)",
                      *       "merged_at": "2026-11-22T19:40:00Z",
-                     *       "undone_by": "engine (bc33b1ffb010)",
+                     *       "undone_by": "engine (d8097a289dc5)",
                      *       "undone_at": "2026-11-22T19:40:00Z"
                      *     }
                      */
@@ -34919,7 +35117,7 @@ export interface operations {
                      *           "speaker": "",
                      *           "event_at": null,
                      *           "expires_at": null,
-                     *           "timestamp_ms": 1795547410850,
+                     *           "timestamp_ms": 1795647322434,
                      *           "created_at": "2026-11-22T19:40:00Z"
                      *         },
                      *         {
@@ -34935,7 +35133,7 @@ export interface operations {
                      *           "speaker": "",
                      *           "event_at": null,
                      *           "expires_at": null,
-                     *           "timestamp_ms": 1795547410849,
+                     *           "timestamp_ms": 1795647322433,
                      *           "created_at": "2026-11-22T19:40:00Z"
                      *         }
                      *       ],
@@ -35124,7 +35322,7 @@ export interface operations {
                      *           "relevance": 0.77,
                      *           "match": "alias",
                      *           "context": "",
-                     *           "recorded_ms": 1795547410849,
+                     *           "recorded_ms": 1795647322433,
                      *           "event_at": null,
                      *           "sources": [
                      *             "Ana is afraid of eels."
@@ -35363,7 +35561,7 @@ export interface operations {
                      *       },
                      *       "trend": [
                      *         {
-                     *           "day": "2026-11-24",
+                     *           "day": "2026-11-25",
                      *           "counts": {
                      *             "stale": 0,
                      *             "in_use": 1,
@@ -35472,7 +35670,7 @@ export interface operations {
                      *           "speaker": "",
                      *           "event_at": null,
                      *           "expires_at": null,
-                     *           "timestamp_ms": 1795547416797,
+                     *           "timestamp_ms": 1795647325711,
                      *           "created_at": "2026-11-22T19:40:00Z"
                      *         },
                      *         {
@@ -35488,7 +35686,7 @@ export interface operations {
                      *           "speaker": "",
                      *           "event_at": null,
                      *           "expires_at": null,
-                     *           "timestamp_ms": 1795547416798,
+                     *           "timestamp_ms": 1795647325712,
                      *           "created_at": "2026-11-22T19:40:00Z"
                      *         }
                      *       ],
@@ -35585,7 +35783,7 @@ export interface operations {
                      *         "speaker": "",
                      *         "event_at": null,
                      *         "expires_at": null,
-                     *         "timestamp_ms": 1795547416797,
+                     *         "timestamp_ms": 1795647325711,
                      *         "created_at": "2026-11-22T19:40:00Z"
                      *       },
                      *       "observations": [
@@ -35774,7 +35972,7 @@ export interface operations {
                      *       "speaker": "",
                      *       "event_at": null,
                      *       "expires_at": null,
-                     *       "timestamp_ms": 1795547417555,
+                     *       "timestamp_ms": 1795647326002,
                      *       "created_at": "2026-11-22T19:40:00Z"
                      *     }
                      */
@@ -35869,7 +36067,7 @@ export interface operations {
                      *         "speaker": "",
                      *         "event_at": null,
                      *         "expires_at": null,
-                     *         "timestamp_ms": 1795547417920,
+                     *         "timestamp_ms": 1795647326102,
                      *         "created_at": "2026-11-22T19:40:00Z"
                      *       },
                      *       {
@@ -35885,7 +36083,7 @@ export interface operations {
                      *         "speaker": "",
                      *         "event_at": null,
                      *         "expires_at": null,
-                     *         "timestamp_ms": 1795547417921,
+                     *         "timestamp_ms": 1795647326103,
                      *         "created_at": "2026-11-22T19:40:00Z"
                      *       }
                      *     ]
@@ -35973,7 +36171,7 @@ export interface operations {
                      *       "speaker": "",
                      *       "event_at": null,
                      *       "expires_at": null,
-                     *       "timestamp_ms": 1795547411876,
+                     *       "timestamp_ms": 1795647322948,
                      *       "created_at": "2026-11-22T19:40:00Z"
                      *     }
                      */
@@ -36211,7 +36409,7 @@ export interface operations {
                      *         "number": 2,
                      *         "reason": "Appended to USER",
                      *         "made_by": "model",
-                     *         "author": "engine (bc33b1ffb010)",
+                     *         "author": "engine (d8097a289dc5)",
                      *         "created_at": "2026-11-22T19:40:00Z"
                      *       }
                      *     ]
@@ -36851,7 +37049,7 @@ export interface operations {
                      *         "speaker": "",
                      *         "event_at": null,
                      *         "expires_at": null,
-                     *         "timestamp_ms": 1795547410849,
+                     *         "timestamp_ms": 1795647322433,
                      *         "created_at": "2026-11-22T19:40:00Z"
                      *       },
                      *       "changes": [
@@ -37035,7 +37233,7 @@ export interface operations {
                      *       "speaker": "",
                      *       "event_at": null,
                      *       "expires_at": null,
-                     *       "timestamp_ms": 1795547411491,
+                     *       "timestamp_ms": 1795647322788,
                      *       "created_at": "2026-11-22T19:40:00Z"
                      *     }
                      */
@@ -37128,7 +37326,7 @@ export interface operations {
                      *       "speaker": "",
                      *       "event_at": null,
                      *       "expires_at": null,
-                     *       "timestamp_ms": 1795547411716,
+                     *       "timestamp_ms": 1795647322877,
                      *       "created_at": "2026-11-22T19:40:00Z"
                      *     }
                      */
@@ -37219,7 +37417,7 @@ export interface operations {
                      *       "speaker": "",
                      *       "event_at": null,
                      *       "expires_at": null,
-                     *       "timestamp_ms": 1795547411876,
+                     *       "timestamp_ms": 1795647322948,
                      *       "created_at": "2026-11-22T19:40:00Z"
                      *     }
                      */
@@ -37310,7 +37508,7 @@ export interface operations {
                      *       "speaker": "",
                      *       "event_at": null,
                      *       "expires_at": null,
-                     *       "timestamp_ms": 1795547411876,
+                     *       "timestamp_ms": 1795647322948,
                      *       "created_at": "2026-11-22T19:40:00Z"
                      *     }
                      */
@@ -37393,7 +37591,7 @@ export interface operations {
                      *         "speaker": "",
                      *         "event_at": null,
                      *         "expires_at": null,
-                     *         "timestamp_ms": 1795547410849,
+                     *         "timestamp_ms": 1795647322433,
                      *         "created_at": "2026-11-22T19:40:00Z"
                      *       }
                      *     ]
@@ -37479,7 +37677,7 @@ export interface operations {
                      *           "speaker": "",
                      *           "event_at": null,
                      *           "expires_at": null,
-                     *           "timestamp_ms": 1795547422406,
+                     *           "timestamp_ms": 1795647328644,
                      *           "created_at": "2026-11-22T19:40:00Z"
                      *         },
                      *         "newer": {
@@ -37495,7 +37693,7 @@ export interface operations {
                      *           "speaker": "",
                      *           "event_at": null,
                      *           "expires_at": null,
-                     *           "timestamp_ms": 1795547422457,
+                     *           "timestamp_ms": 1795647328681,
                      *           "created_at": "2026-11-22T19:40:00Z"
                      *         },
                      *         "similarity": 1
@@ -37587,7 +37785,7 @@ export interface operations {
                      *       "speaker": "",
                      *       "event_at": null,
                      *       "expires_at": null,
-                     *       "timestamp_ms": 1795547422457,
+                     *       "timestamp_ms": 1795647328681,
                      *       "created_at": "2026-11-22T19:40:00Z"
                      *     }
                      */

@@ -149,7 +149,15 @@ SCENES: list[Step] = [
                     "summary_id": "ep-market",
                     "party_id": "gulls",
                     "what": "The Gulls argued at the Eel Market.",
-                    "relations_delta": {"bo-reed": -60},
+                    "relations_delta": [
+                        {"npc": "bo-reed", "delta": -60},
+                        {
+                            "npc": "bo-reed",
+                            "toward": "ada-crane",
+                            "delta": -45,
+                            "reason": "She took their side.",
+                        },
+                    ],
                 }
             ]
         },
@@ -163,6 +171,7 @@ SCENES: list[Step] = [
     call("recap_build", level="session", ref="session-1"),
     call("recap_get", level="session", ref="session-1", query={"as": "party:gulls"}),
     call("disposition_list", ref="ada-crane", query={"party_id": "gulls"}),
+    call("opinion_pending"),
     call("disposition_pending", save="pending"),
     call(
         "disposition_rule",
