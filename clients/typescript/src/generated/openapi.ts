@@ -13922,7 +13922,7 @@ export interface operations {
                      *             "edition": null,
                      *             "licence": null,
                      *             "attribution": null,
-                     *             "author": "engine (d8097a289dc5)",
+                     *             "author": "engine (bc33b1ffb010)",
                      *             "episode": null
                      *           },
                      *           "updated_at": "2026-11-22T19:40:00Z",
@@ -14045,13 +14045,6 @@ export interface operations {
                      *                 "axis": "affection",
                      *                 "delta": -60,
                      *                 "reason": ""
-                     *               },
-                     *               {
-                     *                 "npc": "bo-reed",
-                     *                 "axis": "affection",
-                     *                 "delta": -45,
-                     *                 "reason": "She took their side.",
-                     *                 "toward": "ada-crane"
                      *               }
                      *             ],
                      *             "notes": "",
@@ -14777,7 +14770,7 @@ export interface operations {
                      *           "relevance": 0.94,
                      *           "match": "keyword",
                      *           "context": "",
-                     *           "recorded_ms": 1795647327215,
+                     *           "recorded_ms": 1795547419791,
                      *           "event_at": null,
                      *           "sources": [
                      *             "Cy joined late."
@@ -15934,7 +15927,7 @@ export interface operations {
                      *       "key": {
                      *         "id": "01a20000-0000-7000-8000-000000000001",
                      *         "name": "engine",
-                     *         "prefix": "d8097a289dc5",
+                     *         "prefix": "bc33b1ffb010",
                      *         "scopes": [
                      *           "admin"
                      *         ],
@@ -18293,7 +18286,7 @@ export interface operations {
                      *             "year_one_begins": 0,
                      *             "first_weekday": 0
                      *           },
-                     *           "made_by": "engine (d8097a289dc5)",
+                     *           "made_by": "engine (bc33b1ffb010)",
                      *           "created_at": "2026-11-22T19:40:00Z"
                      *         }
                      *       ]
@@ -18539,14 +18532,14 @@ export interface operations {
                      * @example {
                      *       "members": [
                      *         {
-                     *           "id": 42,
+                     *           "id": 1,
                      *           "user": "anna",
                      *           "role": "gm",
                      *           "party_id": null,
                      *           "character_id": null
                      *         },
                      *         {
-                     *           "id": 43,
+                     *           "id": 2,
                      *           "user": "ben",
                      *           "role": "player",
                      *           "party_id": null,
@@ -18627,7 +18620,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": 43,
+                     *       "id": 2,
                      *       "user": "ben",
                      *       "role": "player",
                      *       "party_id": null,
@@ -18773,7 +18766,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "id": 43,
+                     *       "id": 2,
                      *       "user": "ben",
                      *       "role": "player",
                      *       "party_id": "gulls",
@@ -19147,7 +19140,7 @@ export interface operations {
                      *         {
                      *           "id": "01a20000-0000-7000-8000-000000000003",
                      *           "name": "table page",
-                     *           "prefix": "a4ab395e6a2a",
+                     *           "prefix": "410d72f8555c",
                      *           "scopes": [
                      *             "tools:read"
                      *           ],
@@ -19246,7 +19239,7 @@ export interface operations {
                      * @example {
                      *       "id": "01a20000-0000-7000-8000-000000000003",
                      *       "name": "table page",
-                     *       "prefix": "a4ab395e6a2a",
+                     *       "prefix": "410d72f8555c",
                      *       "scopes": [
                      *         "tools:read"
                      *       ],
@@ -19328,7 +19321,7 @@ export interface operations {
                      * @example {
                      *       "id": "01a20000-0000-7000-8000-000000000003",
                      *       "name": "table page",
-                     *       "prefix": "a4ab395e6a2a",
+                     *       "prefix": "410d72f8555c",
                      *       "scopes": [
                      *         "tools:read"
                      *       ],
@@ -19584,7 +19577,7 @@ export interface operations {
                      *       "last_success_at": null,
                      *       "created_at": "2026-11-22T19:40:00Z",
                      *       "updated_at": "2026-11-22T19:40:00Z",
-                     *       "secret": "whsec_LtVS1EZ/4ELzbbmzbSuLTkW6z44BszEorqibI7EfU+A="
+                     *       "secret": "whsec_aflqWSUVv++X4dZYTt2jVXQUKjPatVX1mjX9IFDzmSc="
                      *     }
                      */
                     "application/json": components["schemas"]["Webhook"];
@@ -19918,7 +19911,7 @@ export interface operations {
                      *       "last_success_at": null,
                      *       "created_at": "2026-11-22T19:40:00Z",
                      *       "updated_at": "2026-11-22T19:40:00Z",
-                     *       "secret": "whsec_sOjXK19dRUmZbRHhM/1ecFY3O4hRbFFsD+owyqMT2GU="
+                     *       "secret": "whsec_8/OEJWhqL9kW9eWu/Lj8XjJqAhVn4uF/hXprN/WxoR4="
                      *     }
                      */
                     "application/json": components["schemas"]["Webhook"];
@@ -19986,7 +19979,7 @@ export interface operations {
                      *         {
                      *           "at": "2026-11-22T19:40:00Z",
                      *           "status": 0,
-                     *           "milliseconds": 2,
+                     *           "milliseconds": 14,
                      *           "error": "engine.invalid cannot be resolved",
                      *           "answer": ""
                      *         }
@@ -20079,7 +20072,7 @@ export interface operations {
                      *             {
                      *               "at": "2026-11-22T19:40:00Z",
                      *               "status": 0,
-                     *               "milliseconds": 2,
+                     *               "milliseconds": 14,
                      *               "error": "engine.invalid cannot be resolved",
                      *               "answer": ""
                      *             }
@@ -20168,14 +20161,14 @@ export interface operations {
                      *         {
                      *           "at": "2026-11-22T19:40:00Z",
                      *           "status": 0,
-                     *           "milliseconds": 2,
+                     *           "milliseconds": 14,
                      *           "error": "engine.invalid cannot be resolved",
                      *           "answer": ""
                      *         },
                      *         {
                      *           "at": "2026-11-22T19:40:00Z",
                      *           "status": 0,
-                     *           "milliseconds": 1,
+                     *           "milliseconds": 10,
                      *           "error": "engine.invalid cannot be resolved",
                      *           "answer": ""
                      *         }
@@ -20261,7 +20254,7 @@ export interface operations {
                      *           "in_world_label": "",
                      *           "in_world_date": "",
                      *           "note": "He works there.",
-                     *           "by": "engine (d8097a289dc5)",
+                     *           "by": "engine (bc33b1ffb010)",
                      *           "created_at": "2026-11-22T19:40:00Z",
                      *           "undone_at": null
                      *         }
@@ -20354,7 +20347,7 @@ export interface operations {
                      *       "in_world_label": "",
                      *       "in_world_date": "",
                      *       "note": "He works there.",
-                     *       "by": "engine (d8097a289dc5)",
+                     *       "by": "engine (bc33b1ffb010)",
                      *       "created_at": "2026-11-22T19:40:00Z",
                      *       "undone_at": null
                      *     }
@@ -20430,7 +20423,7 @@ export interface operations {
                      *       "in_world_label": "",
                      *       "in_world_date": "",
                      *       "note": "He works there.",
-                     *       "by": "engine (d8097a289dc5)",
+                     *       "by": "engine (bc33b1ffb010)",
                      *       "created_at": "2026-11-22T19:40:00Z",
                      *       "undone_at": null
                      *     }
@@ -20515,7 +20508,7 @@ export interface operations {
                      *       "in_world_label": "",
                      *       "in_world_date": "",
                      *       "note": "He works there.",
-                     *       "by": "engine (d8097a289dc5)",
+                     *       "by": "engine (bc33b1ffb010)",
                      *       "created_at": "2026-11-22T19:40:00Z",
                      *       "undone_at": "2026-11-22T19:40:00Z"
                      *     }
@@ -20629,7 +20622,7 @@ export interface operations {
                      *           "in_world_until_date": "",
                      *           "campaign": null,
                      *           "overrides": null,
-                     *           "author": "engine (d8097a289dc5)",
+                     *           "author": "engine (bc33b1ffb010)",
                      *           "folder": "",
                      *           "origin": "",
                      *           "version": 1,
@@ -20659,7 +20652,7 @@ export interface operations {
                      *           "in_world_until_date": "",
                      *           "campaign": null,
                      *           "overrides": null,
-                     *           "author": "engine (d8097a289dc5)",
+                     *           "author": "engine (bc33b1ffb010)",
                      *           "folder": "Harbour",
                      *           "origin": "",
                      *           "version": 1,
@@ -21022,7 +21015,7 @@ export interface operations {
                      *       "in_world_until_date": "",
                      *       "campaign": null,
                      *       "overrides": null,
-                     *       "author": "engine (d8097a289dc5)",
+                     *       "author": "engine (bc33b1ffb010)",
                      *       "folder": "Harbour",
                      *       "origin": "",
                      *       "version": 1,
@@ -22174,7 +22167,7 @@ export interface operations {
                      *       "in_world_until_date": "",
                      *       "campaign": null,
                      *       "overrides": null,
-                     *       "author": "engine (d8097a289dc5)",
+                     *       "author": "engine (bc33b1ffb010)",
                      *       "folder": "",
                      *       "origin": "",
                      *       "version": 2,
@@ -22259,7 +22252,7 @@ export interface operations {
                      *           "title": "A second moon",
                      *           "created_at": "2026-11-22T19:40:00Z",
                      *           "reason": "",
-                     *           "proposed_by": "engine (d8097a289dc5)",
+                     *           "proposed_by": "engine (bc33b1ffb010)",
                      *           "campaign": null,
                      *           "entry": {
                      *             "title": "A second moon"
@@ -22273,7 +22266,7 @@ export interface operations {
                      *           "title": "The Tin Heron",
                      *           "created_at": "2026-11-22T19:40:00Z",
                      *           "reason": "Ana asked for an inn twice.",
-                     *           "proposed_by": "engine (d8097a289dc5)",
+                     *           "proposed_by": "engine (bc33b1ffb010)",
                      *           "campaign": null,
                      *           "entry": {
                      *             "body": "An inn by the pier.",
@@ -22364,7 +22357,7 @@ export interface operations {
                      *       "title": "The Tin Heron",
                      *       "created_at": "2026-11-22T19:40:00Z",
                      *       "reason": "Ana asked for an inn twice.",
-                     *       "proposed_by": "engine (d8097a289dc5)",
+                     *       "proposed_by": "engine (bc33b1ffb010)",
                      *       "campaign": null,
                      *       "entry": {
                      *         "body": "An inn by the pier.",
@@ -22474,7 +22467,7 @@ export interface operations {
                      *       "in_world_until_date": "",
                      *       "campaign": null,
                      *       "overrides": null,
-                     *       "author": "engine (d8097a289dc5)",
+                     *       "author": "engine (bc33b1ffb010)",
                      *       "folder": "",
                      *       "origin": "",
                      *       "version": 1,
@@ -22557,12 +22550,12 @@ export interface operations {
                      *       "title": "A second moon",
                      *       "created_at": "2026-11-22T19:40:00Z",
                      *       "reason": "",
-                     *       "proposed_by": "engine (d8097a289dc5)",
+                     *       "proposed_by": "engine (bc33b1ffb010)",
                      *       "campaign": null,
                      *       "entry": {
                      *         "title": "A second moon"
                      *       },
-                     *       "decided_by": "engine (d8097a289dc5)",
+                     *       "decided_by": "engine (bc33b1ffb010)",
                      *       "decision": "There is one moon."
                      *     }
                      */
@@ -22632,7 +22625,7 @@ export interface operations {
                      *       "title": "A second moon",
                      *       "created_at": "2026-11-22T19:40:00Z",
                      *       "reason": "",
-                     *       "proposed_by": "engine (d8097a289dc5)",
+                     *       "proposed_by": "engine (bc33b1ffb010)",
                      *       "campaign": null,
                      *       "entry": {
                      *         "title": "A second moon"
@@ -22707,14 +22700,14 @@ export interface operations {
                      * @example {
                      *       "versions": [
                      *         {
-                     *           "version_id": 116,
+                     *           "version_id": 6,
                      *           "version": 2,
                      *           "saved_at": "2026-11-22T19:40:00Z",
                      *           "by": "",
                      *           "reason": ""
                      *         },
                      *         {
-                     *           "version_id": 111,
+                     *           "version_id": 1,
                      *           "version": 1,
                      *           "saved_at": "2026-11-22T19:40:00Z",
                      *           "by": "",
@@ -22819,7 +22812,7 @@ export interface operations {
                      *       "in_world_until_date": "",
                      *       "campaign": null,
                      *       "overrides": null,
-                     *       "author": "engine (d8097a289dc5)",
+                     *       "author": "engine (bc33b1ffb010)",
                      *       "folder": "Harbour",
                      *       "origin": "",
                      *       "version": 3,
@@ -22892,7 +22885,7 @@ export interface operations {
                      *       "comments": [
                      *         {
                      *           "id": "01a20000-0000-7000-8000-000000000006",
-                     *           "author": "engine (d8097a289dc5)",
+                     *           "author": "engine (bc33b1ffb010)",
                      *           "text": "Which plank?",
                      *           "created_at": "2026-11-22T19:40:00Z",
                      *           "resolved_at": null,
@@ -22978,7 +22971,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "id": "01a20000-0000-7000-8000-000000000006",
-                     *       "author": "engine (d8097a289dc5)",
+                     *       "author": "engine (bc33b1ffb010)",
                      *       "text": "Which plank?",
                      *       "created_at": "2026-11-22T19:40:00Z",
                      *       "resolved_at": null,
@@ -23050,7 +23043,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "id": "01a20000-0000-7000-8000-000000000006",
-                     *       "author": "engine (d8097a289dc5)",
+                     *       "author": "engine (bc33b1ffb010)",
                      *       "text": "Which plank?",
                      *       "created_at": "2026-11-22T19:40:00Z",
                      *       "resolved_at": null,
@@ -23141,11 +23134,11 @@ export interface operations {
                     /**
                      * @example {
                      *       "id": "01a20000-0000-7000-8000-000000000006",
-                     *       "author": "engine (d8097a289dc5)",
+                     *       "author": "engine (bc33b1ffb010)",
                      *       "text": "Which plank?",
                      *       "created_at": "2026-11-22T19:40:00Z",
                      *       "resolved_at": "2026-11-22T19:40:00Z",
-                     *       "resolved_by": "engine (d8097a289dc5)"
+                     *       "resolved_by": "engine (bc33b1ffb010)"
                      *     }
                      */
                     "application/json": components["schemas"]["Comment"];
@@ -24394,7 +24387,7 @@ export interface operations {
                      *           "count": 1,
                      *           "is_new": false,
                      *           "who": "",
-                     *           "reason": "bulk change undone by engine (d8097a289dc5)"
+                     *           "reason": "bulk change undone by engine (bc33b1ffb010)"
                      *         },
                      *         {
                      *           "at": "2026-11-22T19:40:00Z",
@@ -24410,7 +24403,7 @@ export interface operations {
                      *           "reason": "bulk change by anna: status Draft"
                      *         }
                      *       ],
-                     *       "next_cursor": "IjIwMjYtMTEtMjVUMjI6NTU6MDYuODQwNDIzKzAwOjAwIg:oJkhII8PRSyxZ_wkLeqIPxLD7AG9ZNrLU2DlrfYaBGM"
+                     *       "next_cursor": "IjIwMjYtMTEtMjRUMTk6MDk6NDQuNTUwMjMxKzAwOjAwIg:PLmTVxVOdQgRqLpkn-_H5aShhCUpJPdzWpi2MmqwG3Y"
                      *     }
                      */
                     "application/json": components["schemas"]["RecentChangePage"];
@@ -26906,11 +26899,11 @@ export interface operations {
                      *       "archives": [
                      *         {
                      *           "id": "01a20000-0000-7000-8000-000000000025",
-                     *           "file_name": "salt-coast-2026-11-25.zip",
+                     *           "file_name": "salt-coast-2026-11-24.zip",
                      *           "state": "done",
                      *           "progress": 100,
                      *           "failure": "",
-                     *           "size": 29268,
+                     *           "size": 29270,
                      *           "created_at": "2026-11-22T19:40:00Z",
                      *           "finished_at": "2026-11-22T19:40:00Z"
                      *         }
@@ -26982,7 +26975,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "id": "01a20000-0000-7000-8000-000000000025",
-                     *       "file_name": "salt-coast-2026-11-25.zip",
+                     *       "file_name": "salt-coast-2026-11-24.zip",
                      *       "state": "waiting",
                      *       "progress": 0,
                      *       "failure": "",
@@ -27009,7 +27002,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "id": "01a20000-0000-7000-8000-000000000025",
-                     *       "file_name": "salt-coast-2026-11-25.zip",
+                     *       "file_name": "salt-coast-2026-11-24.zip",
                      *       "state": "waiting",
                      *       "progress": 0,
                      *       "failure": "",
@@ -27081,11 +27074,11 @@ export interface operations {
                     /**
                      * @example {
                      *       "id": "01a20000-0000-7000-8000-000000000025",
-                     *       "file_name": "salt-coast-2026-11-25.zip",
+                     *       "file_name": "salt-coast-2026-11-24.zip",
                      *       "state": "done",
                      *       "progress": 100,
                      *       "failure": "",
-                     *       "size": 29268,
+                     *       "size": 29270,
                      *       "created_at": "2026-11-22T19:40:00Z",
                      *       "finished_at": "2026-11-22T19:40:00Z"
                      *     }
@@ -27375,13 +27368,13 @@ export interface operations {
                      *           "audience": "gm",
                      *           "key_id": "01a20000-0000-7000-8000-000000000001",
                      *           "key_name": "engine",
-                     *           "request_id": "01a214eb91fb70e2ae08d57acbde7705",
+                     *           "request_id": "01a20ef6e37477a78f45342642fb8e86",
                      *           "asked": {},
                      *           "returned": [],
                      *           "degraded": [],
                      *           "status": 201,
                      *           "code": "",
-                     *           "milliseconds": 25.324
+                     *           "milliseconds": 56.401
                      *         }
                      *       ],
                      *       "next_cursor": null
@@ -27466,13 +27459,13 @@ export interface operations {
                      *       "audience": "gm",
                      *       "key_id": "01a20000-0000-7000-8000-000000000001",
                      *       "key_name": "engine",
-                     *       "request_id": "01a214eb91fb70e2ae08d57acbde7705",
+                     *       "request_id": "01a20ef6e37477a78f45342642fb8e86",
                      *       "asked": {},
                      *       "returned": [],
                      *       "degraded": [],
                      *       "status": 201,
                      *       "code": "",
-                     *       "milliseconds": 25.324
+                     *       "milliseconds": 56.401
                      *     }
                      */
                     "application/json": components["schemas"]["AuditedCall"];
@@ -28364,7 +28357,7 @@ export interface operations {
                      *       "method": "rules",
                      *       "visibility": "gm",
                      *       "contradicts": [],
-                     *       "decided_by": "engine (d8097a289dc5)",
+                     *       "decided_by": "engine (bc33b1ffb010)",
                      *       "decided_at": "2026-11-22T19:40:00Z",
                      *       "created_at": "2026-11-22T19:40:00Z"
                      *     }
@@ -28565,13 +28558,6 @@ export interface operations {
                      *                 "axis": "affection",
                      *                 "delta": -60,
                      *                 "reason": ""
-                     *               },
-                     *               {
-                     *                 "npc": "bo-reed",
-                     *                 "axis": "affection",
-                     *                 "delta": -45,
-                     *                 "reason": "She took their side.",
-                     *                 "toward": "ada-crane"
                      *               }
                      *             ],
                      *             "notes": "",
@@ -30689,7 +30675,7 @@ export interface operations {
                      *         {
                      *           "id": "01a20000-0000-7000-8000-000000000033",
                      *           "text": "Ada lost a boot.",
-                     *           "author": "engine (d8097a289dc5)",
+                     *           "author": "engine (bc33b1ffb010)",
                      *           "party_id": "gulls",
                      *           "session_id": "session-1",
                      *           "used": false,
@@ -30775,7 +30761,7 @@ export interface operations {
                      * @example {
                      *       "id": "01a20000-0000-7000-8000-000000000033",
                      *       "text": "Ada lost a boot.",
-                     *       "author": "engine (d8097a289dc5)",
+                     *       "author": "engine (bc33b1ffb010)",
                      *       "party_id": "gulls",
                      *       "session_id": "session-1",
                      *       "used": false,
@@ -30846,7 +30832,7 @@ export interface operations {
                      * @example {
                      *       "id": "01a20000-0000-7000-8000-000000000033",
                      *       "text": "Ada lost a boot.",
-                     *       "author": "engine (d8097a289dc5)",
+                     *       "author": "engine (bc33b1ffb010)",
                      *       "party_id": "gulls",
                      *       "session_id": "session-1",
                      *       "used": false,
@@ -31082,7 +31068,7 @@ export interface operations {
                      *       "party_id": "gulls",
                      *       "summary_id": "ep-landing",
                      *       "closed_at": "2026-11-22T19:40:00Z",
-                     *       "closed_by": "engine (d8097a289dc5)",
+                     *       "closed_by": "engine (bc33b1ffb010)",
                      *       "created_at": "2026-11-22T19:40:00Z"
                      *     }
                      */
@@ -31949,14 +31935,14 @@ export interface operations {
                      * @example {
                      *       "versions": [
                      *         {
-                     *           "version_id": 179,
+                     *           "version_id": 4,
                      *           "version": 2,
                      *           "saved_at": "2026-11-22T19:40:00Z",
                      *           "by": "",
                      *           "reason": ""
                      *         },
                      *         {
-                     *           "version_id": 177,
+                     *           "version_id": 2,
                      *           "version": 1,
                      *           "saved_at": "2026-11-22T19:40:00Z",
                      *           "by": "",
@@ -32120,7 +32106,7 @@ export interface operations {
                      * @example {
                      *       "changes": [
                      *         {
-                     *           "change": 268,
+                     *           "change": 1,
                      *           "party_id": "gulls",
                      *           "summary_id": "ep-landing",
                      *           "delta": 12,
@@ -32216,14 +32202,14 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "change": 271,
+                     *       "change": 4,
                      *       "party_id": "gulls",
                      *       "summary_id": null,
                      *       "delta": 3,
                      *       "axis": "trust",
                      *       "reason": "They paid at once.",
                      *       "state": "counts",
-                     *       "made_by": "engine (d8097a289dc5)",
+                     *       "made_by": "engine (bc33b1ffb010)",
                      *       "caused_by": null,
                      *       "caused_as": "",
                      *       "in_world_at": 412,
@@ -32293,7 +32279,7 @@ export interface operations {
                      * @example {
                      *       "changes": [
                      *         {
-                     *           "change": 269,
+                     *           "change": 2,
                      *           "party_id": "gulls",
                      *           "summary_id": "ep-market",
                      *           "delta": -60,
@@ -32387,7 +32373,7 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "change": 269,
+                     *       "change": 2,
                      *       "party_id": "gulls",
                      *       "summary_id": "ep-market",
                      *       "delta": -60,
@@ -32630,25 +32616,25 @@ export interface operations {
                      *           "label": "warm",
                      *           "changes": [
                      *             {
-                     *               "change": 185,
+                     *               "change": 4,
                      *               "delta": 10,
                      *               "reason": "They paid the guild's dues.",
                      *               "state": "counts",
                      *               "summary_id": null,
                      *               "caused_by": null,
                      *               "caused_as": "",
-                     *               "made_by": "engine (d8097a289dc5)",
+                     *               "made_by": "engine (bc33b1ffb010)",
                      *               "in_world_at": 412,
                      *               "in_world_label": "12 Rainmonth",
                      *               "happened_at": "2026-11-22T19:40:00Z"
                      *             },
                      *             {
-                     *               "change": 183,
+                     *               "change": 3,
                      *               "delta": 6,
                      *               "reason": "Ada Crane is part of Pilots' Guild: They saved her life.",
                      *               "state": "counts",
                      *               "summary_id": "ep-landing",
-                     *               "caused_by": 268,
+                     *               "caused_by": 1,
                      *               "caused_as": "member",
                      *               "made_by": "",
                      *               "in_world_at": 412,
@@ -32742,25 +32728,25 @@ export interface operations {
                      *       "label": "warm",
                      *       "changes": [
                      *         {
-                     *           "change": 185,
+                     *           "change": 4,
                      *           "delta": 10,
                      *           "reason": "They paid the guild's dues.",
                      *           "state": "counts",
                      *           "summary_id": null,
                      *           "caused_by": null,
                      *           "caused_as": "",
-                     *           "made_by": "engine (d8097a289dc5)",
+                     *           "made_by": "engine (bc33b1ffb010)",
                      *           "in_world_at": 412,
                      *           "in_world_label": "12 Rainmonth",
                      *           "happened_at": "2026-11-22T19:40:00Z"
                      *         },
                      *         {
-                     *           "change": 183,
+                     *           "change": 3,
                      *           "delta": 6,
                      *           "reason": "Ada Crane is part of Pilots' Guild: They saved her life.",
                      *           "state": "counts",
                      *           "summary_id": "ep-landing",
-                     *           "caused_by": 268,
+                     *           "caused_by": 1,
                      *           "caused_as": "member",
                      *           "made_by": "",
                      *           "in_world_at": 412,
@@ -32841,14 +32827,14 @@ export interface operations {
                      *           "label": "warm",
                      *           "changes": [
                      *             {
-                     *               "change": 181,
+                     *               "change": 1,
                      *               "delta": 15,
                      *               "reason": "He taught her the currents.",
                      *               "state": "counts",
                      *               "summary_id": null,
                      *               "caused_by": null,
                      *               "caused_as": "",
-                     *               "made_by": "engine (d8097a289dc5)",
+                     *               "made_by": "engine (bc33b1ffb010)",
                      *               "in_world_at": null,
                      *               "in_world_label": "",
                      *               "happened_at": "2026-11-22T19:40:00Z"
@@ -32942,14 +32928,14 @@ export interface operations {
                      *       "label": "warm",
                      *       "changes": [
                      *         {
-                     *           "change": 181,
+                     *           "change": 1,
                      *           "delta": 15,
                      *           "reason": "He taught her the currents.",
                      *           "state": "counts",
                      *           "summary_id": null,
                      *           "caused_by": null,
                      *           "caused_as": "",
-                     *           "made_by": "engine (d8097a289dc5)",
+                     *           "made_by": "engine (bc33b1ffb010)",
                      *           "in_world_at": null,
                      *           "in_world_label": "",
                      *           "happened_at": "2026-11-22T19:40:00Z"
@@ -33113,14 +33099,14 @@ export interface operations {
                 content: {
                     /**
                      * @example {
-                     *       "change": 181,
+                     *       "change": 1,
                      *       "delta": 15,
                      *       "reason": "He taught her the currents.",
                      *       "state": "reversal",
                      *       "summary_id": null,
                      *       "caused_by": null,
                      *       "caused_as": "",
-                     *       "made_by": "engine (d8097a289dc5)",
+                     *       "made_by": "engine (bc33b1ffb010)",
                      *       "in_world_at": null,
                      *       "in_world_label": "",
                      *       "happened_at": "2026-11-22T19:40:00Z"
@@ -33201,7 +33187,7 @@ export interface operations {
                      *       "npc_id": "bo-reed",
                      *       "merged_id": "old-tam",
                      *       "reason": "Old Tam is Bo Reed.",
-                     *       "made_by": "engine (d8097a289dc5)",
+                     *       "made_by": "engine (bc33b1ffb010)",
                      *       "merged_at": "2026-11-22T19:40:00Z",
                      *       "undone_by": "",
                      *       "undone_at": null
@@ -33281,7 +33267,7 @@ export interface operations {
                      *           "npc_id": "bo-reed",
                      *           "merged_id": "old-tam",
                      *           "reason": "Old Tam is Bo Reed.",
-                     *           "made_by": "engine (d8097a289dc5)",
+                     *           "made_by": "engine (bc33b1ffb010)",
                      *           "merged_at": "2026-11-22T19:40:00Z",
                      *           "undone_by": "",
                      *           "undone_at": null
@@ -33360,9 +33346,9 @@ export interface operations {
                      *       "npc_id": "bo-reed",
                      *       "merged_id": "old-tam",
                      *       "reason": "Old Tam is Bo Reed.",
-                     *       "made_by": "engine (d8097a289dc5)",
+                     *       "made_by": "engine (bc33b1ffb010)",
                      *       "merged_at": "2026-11-22T19:40:00Z",
-                     *       "undone_by": "engine (d8097a289dc5)",
+                     *       "undone_by": "engine (bc33b1ffb010)",
                      *       "undone_at": "2026-11-22T19:40:00Z"
                      *     }
                      */
@@ -35117,7 +35103,7 @@ export interface operations {
                      *           "speaker": "",
                      *           "event_at": null,
                      *           "expires_at": null,
-                     *           "timestamp_ms": 1795647322434,
+                     *           "timestamp_ms": 1795547410850,
                      *           "created_at": "2026-11-22T19:40:00Z"
                      *         },
                      *         {
@@ -35133,7 +35119,7 @@ export interface operations {
                      *           "speaker": "",
                      *           "event_at": null,
                      *           "expires_at": null,
-                     *           "timestamp_ms": 1795647322433,
+                     *           "timestamp_ms": 1795547410849,
                      *           "created_at": "2026-11-22T19:40:00Z"
                      *         }
                      *       ],
@@ -35322,7 +35308,7 @@ export interface operations {
                      *           "relevance": 0.77,
                      *           "match": "alias",
                      *           "context": "",
-                     *           "recorded_ms": 1795647322433,
+                     *           "recorded_ms": 1795547410849,
                      *           "event_at": null,
                      *           "sources": [
                      *             "Ana is afraid of eels."
@@ -35561,7 +35547,7 @@ export interface operations {
                      *       },
                      *       "trend": [
                      *         {
-                     *           "day": "2026-11-25",
+                     *           "day": "2026-11-24",
                      *           "counts": {
                      *             "stale": 0,
                      *             "in_use": 1,
@@ -35670,7 +35656,7 @@ export interface operations {
                      *           "speaker": "",
                      *           "event_at": null,
                      *           "expires_at": null,
-                     *           "timestamp_ms": 1795647325711,
+                     *           "timestamp_ms": 1795547416797,
                      *           "created_at": "2026-11-22T19:40:00Z"
                      *         },
                      *         {
@@ -35686,7 +35672,7 @@ export interface operations {
                      *           "speaker": "",
                      *           "event_at": null,
                      *           "expires_at": null,
-                     *           "timestamp_ms": 1795647325712,
+                     *           "timestamp_ms": 1795547416798,
                      *           "created_at": "2026-11-22T19:40:00Z"
                      *         }
                      *       ],
@@ -35783,7 +35769,7 @@ export interface operations {
                      *         "speaker": "",
                      *         "event_at": null,
                      *         "expires_at": null,
-                     *         "timestamp_ms": 1795647325711,
+                     *         "timestamp_ms": 1795547416797,
                      *         "created_at": "2026-11-22T19:40:00Z"
                      *       },
                      *       "observations": [
@@ -35972,7 +35958,7 @@ export interface operations {
                      *       "speaker": "",
                      *       "event_at": null,
                      *       "expires_at": null,
-                     *       "timestamp_ms": 1795647326002,
+                     *       "timestamp_ms": 1795547417555,
                      *       "created_at": "2026-11-22T19:40:00Z"
                      *     }
                      */
@@ -36067,7 +36053,7 @@ export interface operations {
                      *         "speaker": "",
                      *         "event_at": null,
                      *         "expires_at": null,
-                     *         "timestamp_ms": 1795647326102,
+                     *         "timestamp_ms": 1795547417920,
                      *         "created_at": "2026-11-22T19:40:00Z"
                      *       },
                      *       {
@@ -36083,7 +36069,7 @@ export interface operations {
                      *         "speaker": "",
                      *         "event_at": null,
                      *         "expires_at": null,
-                     *         "timestamp_ms": 1795647326103,
+                     *         "timestamp_ms": 1795547417921,
                      *         "created_at": "2026-11-22T19:40:00Z"
                      *       }
                      *     ]
@@ -36171,7 +36157,7 @@ export interface operations {
                      *       "speaker": "",
                      *       "event_at": null,
                      *       "expires_at": null,
-                     *       "timestamp_ms": 1795647322948,
+                     *       "timestamp_ms": 1795547411876,
                      *       "created_at": "2026-11-22T19:40:00Z"
                      *     }
                      */
@@ -36409,7 +36395,7 @@ export interface operations {
                      *         "number": 2,
                      *         "reason": "Appended to USER",
                      *         "made_by": "model",
-                     *         "author": "engine (d8097a289dc5)",
+                     *         "author": "engine (bc33b1ffb010)",
                      *         "created_at": "2026-11-22T19:40:00Z"
                      *       }
                      *     ]
@@ -37049,7 +37035,7 @@ export interface operations {
                      *         "speaker": "",
                      *         "event_at": null,
                      *         "expires_at": null,
-                     *         "timestamp_ms": 1795647322433,
+                     *         "timestamp_ms": 1795547410849,
                      *         "created_at": "2026-11-22T19:40:00Z"
                      *       },
                      *       "changes": [
@@ -37233,7 +37219,7 @@ export interface operations {
                      *       "speaker": "",
                      *       "event_at": null,
                      *       "expires_at": null,
-                     *       "timestamp_ms": 1795647322788,
+                     *       "timestamp_ms": 1795547411491,
                      *       "created_at": "2026-11-22T19:40:00Z"
                      *     }
                      */
@@ -37326,7 +37312,7 @@ export interface operations {
                      *       "speaker": "",
                      *       "event_at": null,
                      *       "expires_at": null,
-                     *       "timestamp_ms": 1795647322877,
+                     *       "timestamp_ms": 1795547411716,
                      *       "created_at": "2026-11-22T19:40:00Z"
                      *     }
                      */
@@ -37417,7 +37403,7 @@ export interface operations {
                      *       "speaker": "",
                      *       "event_at": null,
                      *       "expires_at": null,
-                     *       "timestamp_ms": 1795647322948,
+                     *       "timestamp_ms": 1795547411876,
                      *       "created_at": "2026-11-22T19:40:00Z"
                      *     }
                      */
@@ -37508,7 +37494,7 @@ export interface operations {
                      *       "speaker": "",
                      *       "event_at": null,
                      *       "expires_at": null,
-                     *       "timestamp_ms": 1795647322948,
+                     *       "timestamp_ms": 1795547411876,
                      *       "created_at": "2026-11-22T19:40:00Z"
                      *     }
                      */
@@ -37591,7 +37577,7 @@ export interface operations {
                      *         "speaker": "",
                      *         "event_at": null,
                      *         "expires_at": null,
-                     *         "timestamp_ms": 1795647322433,
+                     *         "timestamp_ms": 1795547410849,
                      *         "created_at": "2026-11-22T19:40:00Z"
                      *       }
                      *     ]
@@ -37677,7 +37663,7 @@ export interface operations {
                      *           "speaker": "",
                      *           "event_at": null,
                      *           "expires_at": null,
-                     *           "timestamp_ms": 1795647328644,
+                     *           "timestamp_ms": 1795547422406,
                      *           "created_at": "2026-11-22T19:40:00Z"
                      *         },
                      *         "newer": {
@@ -37693,7 +37679,7 @@ export interface operations {
                      *           "speaker": "",
                      *           "event_at": null,
                      *           "expires_at": null,
-                     *           "timestamp_ms": 1795647328681,
+                     *           "timestamp_ms": 1795547422457,
                      *           "created_at": "2026-11-22T19:40:00Z"
                      *         },
                      *         "similarity": 1
@@ -37785,7 +37771,7 @@ export interface operations {
                      *       "speaker": "",
                      *       "event_at": null,
                      *       "expires_at": null,
-                     *       "timestamp_ms": 1795647328681,
+                     *       "timestamp_ms": 1795547422457,
                      *       "created_at": "2026-11-22T19:40:00Z"
                      *     }
                      */
