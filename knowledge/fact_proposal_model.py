@@ -83,11 +83,15 @@ class FactProposal(models.Model):
 
 class LatestReading(models.Model):
     """Which save of a text was read for proposals last. A text that was saved after `saved_at` has
-    not been read since: the message that asked for it may be lost."""
+    not been read since: the message that asked for it may be lost.
+
+    `unfinished` are the sweeps that began to read this save and did not end.
+    """
 
     source_id = models.UUIDField(primary_key=True)
     world = models.ForeignKey(World, models.CASCADE, related_name="+")
     saved_at = models.DateTimeField()
+    unfinished = models.PositiveSmallIntegerField(default=0, db_default=0)
 
     class Meta:
         verbose_name = _("reading of a text")

@@ -16,13 +16,54 @@ RELATION_LABELS = {
     "RELATES_TO": _("is related to"),
 }
 
+PROGRAM_LABELS = {
+    "parent of": _("parent of"),
+    "mother of": _("mother of"),
+    "father of": _("father of"),
+    "child of": _("child of"),
+    "daughter of": _("daughter of"),
+    "son of": _("son of"),
+    "sibling of": _("sibling of"),
+    "sister of": _("sister of"),
+    "brother of": _("brother of"),
+    "spouse of": _("spouse of"),
+    "wife of": _("wife of"),
+    "husband of": _("husband of"),
+    "betrothed to": _("betrothed to"),
+    "grandparent of": _("grandparent of"),
+    "grandmother of": _("grandmother of"),
+    "grandfather of": _("grandfather of"),
+    "grandchild of": _("grandchild of"),
+    "granddaughter of": _("granddaughter of"),
+    "grandson of": _("grandson of"),
+    "aunt of": _("aunt of"),
+    "uncle of": _("uncle of"),
+    "aunt or uncle of": _("aunt or uncle of"),
+    "niece of": _("niece of"),
+    "nephew of": _("nephew of"),
+    "niece or nephew of": _("niece or nephew of"),
+    "cousin of": _("cousin of"),
+    "first met": _("first met"),
+    "was first seen at": _("was first seen at"),
+}
+"""Labels that the family field of NPCs and the scenes of episodes write: stored in English, shown
+in the language of the page."""
+
 
 def relation_label(code: str, label: str = "") -> str:
     """Return the edge's own label, else the relation's translated name, else its code in lower
     case."""
-    return label or (
-        str(RELATION_LABELS[code]) if code in RELATION_LABELS else code.replace("_", " ").lower()
-    )
+    if label:
+        return str(PROGRAM_LABELS.get(label, label))
+    return str(RELATION_LABELS[code]) if code in RELATION_LABELS else code.replace("_", " ").lower()
+
+
+def stored_label(words: str) -> str:
+    """Return the label that is shown as these words, in any case; the words themselves where the
+    program writes no such label."""
+    wanted = words.casefold()
+    shown = (label for label, text in PROGRAM_LABELS.items() if str(text).casefold() == wanted)
+    return next(shown, words)
 
 
 class FactInWords(NamedTuple):

@@ -14,7 +14,7 @@ from knowledge.graph.ancestry import ancestors
 from knowledge.graph.contradictions import record_contradictions
 from knowledge.graph.entity_linking import EntityLinker, parse_uuid
 from knowledge.graph.fact_store import end_fact, retract_facts
-from knowledge.graph.labels import RELATION_LABELS, in_words, relation_label
+from knowledge.graph.labels import RELATION_LABELS, in_words, relation_label, stored_label
 from knowledge.graph.manual_facts import save_manual_fact
 from knowledge.graph.models import FREE_RELATION, GraphEdge, GraphNode, SourceKind
 from knowledge.graph.protocol import View
@@ -87,13 +87,14 @@ def words_in_use(world: World) -> list[str]:
     """Words for a relation to choose from: those of the relations and those written before."""
     edges = GraphEdge.objects.believed_now().in_world(world).exclude(label="").order_by()
     labels = edges.values_list("label", flat=True).distinct()[:MOST_WORDS]
-    return sorted({*map(str, RELATION_LABELS.values()), *labels})
+    written = (relation_label(FREE_RELATION, label) for label in labels)
+    return sorted({*map(str, RELATION_LABELS.values()), *written})
 
 
 def relation_in_words(world: World, words: str) -> tuple[str, str]:
     """Return the code and the label of a relation that somebody wrote in words. Words that no
     relation has become the label of the one that joins anything."""
-    wanted = " ".join(words.split()).casefold()
+    wanted = stored_label(" ".join(words.split())).casefold()
     if not wanted:
         raise Invalid(_("Write the relation in words, such as “is in” or “is an enemy of”."))
     if len(wanted) > LONGEST_WORDS:
@@ -104,7 +105,7 @@ def relation_in_words(world: World, words: str) -> tuple[str, str]:
             return code, ""
     edges = GraphEdge.objects.believed_now().in_world(world).filter(label__iexact=wanted)
     known = edges.values_list("relation_id", "label").first()
-    return known or (FREE_RELATION, " ".join(words.split()))
+    return known or (FREE_RELATION, stored_label(" ".join(words.split())))
 
 
 def entity_of_name(world: World, name: str) -> GraphNode:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from uuid import UUID
 
-from django.db.models import Exists, OuterRef
+from django.db.models import Exists, OuterRef, Q
 
 from episodes.lookup import find_episode, find_thread
 from episodes.models import Episode, Thread
@@ -113,11 +113,17 @@ def texts_of_world(world: World) -> Iterator[ReadableText]:
         yield text_of_thread(thread)
 
 
+MOST_TRIES = 3
+"""Sweeps that try to read a text: one that cannot be read must not take their time for good."""
+
+
 def unread_texts(now: datetime, *, most: int) -> Iterator[tuple[World, ReadableText]]:
     """Yield the entries and episodes of all worlds that were saved within the last day, long enough
-    ago for their message, and were not read since; at most so many of each."""
+    ago for their message, and were neither read since nor tried too often; at most so many of
+    each."""
+    is_settled = Q(unfinished=0) | Q(unfinished__gte=MOST_TRIES)
     read = LatestReading.objects.filter(
-        source_id=OuterRef("pk"), saved_at__gte=OuterRef("updated_at")
+        is_settled, source_id=OuterRef("pk"), saved_at__gte=OuterRef("updated_at")
     )
     saved = {
         "updated_at__gte": now - LONGEST_UNREAD,

@@ -1,6 +1,7 @@
 """Read texts and store what they state as proposals. The same sentence is proposed once, whatever
 was decided about it; what a text says no more is not proposed any longer."""
 
+import logging
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -31,6 +32,7 @@ from retrieval.text import fold_name
 from worlds.audiences import Visibility
 from worlds.models import World
 
+logger = logging.getLogger(__name__)
 BATCH = 500
 MOST_UNREAD = 500
 """Texts of each kind that one sweep reads: the rest is for the next one."""
@@ -118,24 +120,37 @@ def read_saved_texts(world: World, begin: datetime) -> ReadingResult:
 
 
 def read_unread_texts(now: datetime) -> ReadingResult:
-    """Read, by rules alone, what was saved and not read since: what a lost message announced."""
+    """Read, by rules alone, what was saved and not read since: what a lost message announced. A
+    text whose reading fails is logged and tried again by the next sweeps, `MOST_TRIES` times."""
     result = ReadingResult()
     for world, source in unread_texts(now, most=MOST_UNREAD):
-        # Before it is read: one that cannot be read would stop the others at every sweep.
-        record_reading(world, source)
-        result += read_source(world, source, with_model=False)
+        # Before it is read: a text that ends the process would end it at every sweep.
+        record_attempt(world, source)
+        try:
+            result += read_source(world, source, with_model=False)
+        except Exception:
+            logger.exception("The %s %s was not read for proposals", source.kind, source.ref)
     return result
 
 
-def record_reading(world: World, source: ReadableText) -> None:
+def record_attempt(world: World, source: ReadableText) -> None:
+    """Note that a sweep begins to read this save of the text."""
+    row = LatestReading.objects.filter(source_id=source.id).first()
+    is_same = row is not None and row.saved_at == source.saved_at
+    record_reading(world, source, unfinished=row.unfinished + 1 if row and is_same else 1)
+
+
+def record_reading(world: World, source: ReadableText, *, unfinished: int = 0) -> None:
     """Note that this save of the text was read."""
     if source.saved_at:
-        row = LatestReading(source_id=source.id, world=world, saved_at=source.saved_at)
+        row = LatestReading(
+            source_id=source.id, world=world, saved_at=source.saved_at, unfinished=unfinished
+        )
         LatestReading.objects.bulk_create(
             [row],
             update_conflicts=True,
             unique_fields=["source_id"],
-            update_fields=["saved_at"],
+            update_fields=["saved_at", "unfinished"],
         )
 
 

@@ -8,10 +8,13 @@ from django.utils.translation import override
 
 from knowledge.fact_check.schemas import Assertion
 from knowledge.fact_check.tool import lore_assert
-from knowledge.graph.models import GraphEdge
+from knowledge.graph.labels import relation_label, stored_label
+from knowledge.graph.models import FREE_RELATION, GraphEdge
 from knowledge.graph.protocol import View
 from npcs.family import family_lines, parse_family
+from npcs.kinship import KINSHIP_OF_LABEL
 from npcs.models import NPC
+from npcs.scene_facts import MET, WAS_AT
 from npcs.schemas import NPCIn
 from npcs.tools import ProfileAsk, npc_profile
 from npcs.trash import restore_npcs, trash_npcs
@@ -168,3 +171,15 @@ def test_the_form_has_a_line_for_each_in_the_language_of_the_page(world: World, 
     for line in ("Corin", "nemesis: Corin", "brother:"):
         with pytest.raises(ValidationError):
             parse_family([line])
+
+
+@pytest.mark.parametrize("label", [*KINSHIP_OF_LABEL, MET, WAS_AT])
+@pytest.mark.parametrize("language", ["ru", "ko"])
+def test_the_facts_that_the_program_writes_are_shown_in_the_language_of_the_page(
+    label: str, language: str
+) -> None:
+    with override(language):
+        shown = relation_label(FREE_RELATION, label)
+        assert not shown.isascii()
+        assert stored_label(shown.upper()) == label, "nothing else is shown in these words"
+    assert relation_label(FREE_RELATION, label) == label

@@ -45,6 +45,21 @@ def test_a_relation_is_added_in_words_by_any_name(
     assert "is in" in master.get(f"{W}/lore/the-quay/").content.decode()
 
 
+def test_a_label_of_the_program_is_read_and_written_in_the_language_of_the_page(
+    master: Client, mira_node: GraphNode, quay: GraphNode
+) -> None:
+    master.cookies["django_language"] = "ru"
+    words = "впервые появляется здесь:"
+    add(master, quay, words=words, other="Mira Voss", direction="from")
+    fact = GraphEdge.objects.get()
+    assert (fact.relation_id, fact.label) == ("RELATES_TO", "was first seen at")
+    page = master.get(f"{W}/lore/the-quay/").content.decode()
+    assert words in page
+    assert "was first seen at" not in page
+    add(master, quay, words="тайно следит за", other="Mira Voss", direction="from")
+    assert GraphEdge.objects.filter(label="тайно следит за").exists()
+
+
 def test_what_two_sources_say_is_shown_once(
     world: World, master: Client, mira_node: GraphNode, quay: GraphNode
 ) -> None:

@@ -13,7 +13,8 @@ from knowledge.entry_store import save_entry
 from knowledge.fact_proposal_model import FactProposal, LatestReading
 from knowledge.graph.models import GraphEdge, GraphNode
 from knowledge.models import Lore
-from memory_site.fact_proposals.sources import find_source
+from memory_site.fact_proposals import store
+from memory_site.fact_proposals.sources import MOST_TRIES, find_source
 from memory_site.fact_proposals.store import forget_source, read_source
 from memory_site.tasks import (
     decide_proposals,
@@ -181,6 +182,36 @@ def test_a_sweep_reads_what_a_lost_message_announced(
     assert read_unread_texts() > 0, "it was saved again"
     forget_source(saltmen.pk)
     assert not LatestReading.objects.exists()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_reading_that_fails_stops_no_other_and_is_tried_again(
+    world: World, saltmen: Lore, settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(read_saved_texts, "apply_async", lambda *_args, **_more: None)
+    settings.PROPOSE_AT_SAVE = True
+    other = Lore.objects.create(world=world, slug="b", title="B", body=TEXT)
+    Lore.objects.update(updated_at=timezone.now() - timedelta(hours=1))
+    read, tried = store.read_source, []
+
+    def fails(world: World, source: Any, **options: Any) -> Any:
+        if source.id == saltmen.pk:
+            tried.append(source.id)
+            raise RuntimeError("no connection")
+        return read(world, source, **options)
+
+    monkeypatch.setattr(store, "read_source", fails)
+    assert read_unread_texts() > 0
+    assert LatestReading.objects.get(source_id=other.pk).unfinished == 0
+    monkeypatch.setattr(store, "read_source", read)
+    FactProposal.objects.all().delete()
+    assert read_unread_texts() > 0, "the one that failed"
+    assert read_unread_texts() == 0
+    LatestReading.objects.all().delete()
+    monkeypatch.setattr(store, "read_source", fails)
+    for _sweep in range(5):
+        read_unread_texts()
+    assert len(tried) == 1 + MOST_TRIES
 
 
 @pytest.mark.django_db(transaction=True)
