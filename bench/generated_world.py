@@ -67,8 +67,13 @@ class WorldGenerator:
     def __init__(self, seed: int = 37) -> None:
         self._random = np.random.default_rng(seed)
 
-    @cached_property
+    @property
     def words(self) -> NDArray[np.str_]:
+        return self.words_of_all()
+
+    @staticmethod
+    @cache
+    def words_of_all() -> NDArray[np.str_]:
         draw = np.random.default_rng(1)
         made = {
             "".join(draw.choice(SYLLABLES, size=draw.integers(2, 5)))

@@ -7,7 +7,6 @@ from typing import Any
 import httpx2
 import pytest
 from django.test import Client as DjangoClient
-from jsonschema import Draft202012Validator
 from mcp.client import Client
 from mcp.client.streamable_http import streamable_http_client
 
@@ -18,6 +17,7 @@ from memory_site.compact import compact, compact_schema
 from memory_site.mcp_text import to_text
 from memory_site.toolbox import TOOLS, Profile
 from npcs.schemas import DispositionOut
+from tests.api_document import json_schema_validator
 
 LICENCE = "This work includes material of the System Reference Document."
 SRD = SourceOut(document="SRD 5.1", licence="CC-BY-4.0", attribution=LICENCE)
@@ -117,7 +117,7 @@ def test_an_episode_is_not_told_twice() -> None:
 @pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
 def test_the_schema_of_the_small_form_is_one(tool: Any) -> None:
     schema = compact_schema(tool.response_model)
-    Draft202012Validator.check_schema(schema)
+    json_schema_validator().check_schema(schema)
     text = json.dumps(schema)
     for name in schema.get("$defs", {}):
         assert f'"#/$defs/{name}"' in text
@@ -126,7 +126,7 @@ def test_the_schema_of_the_small_form_is_one(tool: Any) -> None:
 
 def test_the_schema_fits_an_answer_with_sources() -> None:
     answer = compact(SearchAnswer(hits=[HIT], truncated=True))
-    validator = Draft202012Validator(compact_schema(SearchAnswer))
+    validator = json_schema_validator()(compact_schema(SearchAnswer))
     assert list(validator.iter_errors(answer)) == []
     assert list(validator.iter_errors({**answer, "hits": [{"unknown": 1}]}))
 

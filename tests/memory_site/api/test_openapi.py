@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 from django.conf import settings
-from jsonschema import Draft202012Validator
 
 from memory_site.api import api
 from memory_site.api_reference.descriptions import schema_texts, texts
 from memory_site.api_reference.schema_names import NAMES, PREFIX, schema_name, walk
 from memory_site.openapi import operations
+from tests.api_document import json_schema_validator
 from worlds.deprecations import DEPRECATED
 
 
@@ -114,7 +114,7 @@ def test_every_body_and_answer_has_an_example_that_fits_it(document: dict[str, A
         schema = {**content["schema"], "components": document["components"]}
         if "multipart" in str(content) or "(the file)" in str(content["example"]):
             continue  # a file is no JSON
-        errors = Draft202012Validator(schema).iter_errors(content["example"])
+        errors = json_schema_validator()(schema).iter_errors(content["example"])
         faults += [f"{name} {part}: {error.message[:200]}" for error in errors]
     assert faults == [], "pytest tests/memory_site/api/test_whole_day.py --write-examples"
 

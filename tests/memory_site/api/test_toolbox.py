@@ -7,7 +7,6 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
-import bpe_openai
 import httpx2
 import pytest
 from django.conf import settings
@@ -64,6 +63,8 @@ def test_the_six_schemas_cost_less_than_1800_tokens(form: Form) -> None:
         separators=(",", ":"),
         ensure_ascii=False,
     )
+    import bpe_openai  # it takes more than a second, in each process that collects this file
+
     assert len(bpe_openai.get_encoding("o200k_base").encode(sent)) < 1800
 
 
