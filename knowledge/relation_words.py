@@ -40,18 +40,43 @@ READ_FROM_TARGET: dict[str, str] = {
     "rules": "ruler|ruled by|правитель|통치자",
     "lives in": "residents|inhabitants|жители|обитатели|주민|거주자",
     "part of": "places|districts|subgroups",
-    "sister of": "sister|сестра|자매|누나|언니|여동생",
-    "brother of": "brother|брат|형|오빠|남동생",
-    "mother of": "mother|мать|어머니",
-    "father of": "father|отец|아버지",
-    "parent of": "parents",
-    "child of": "child|children|son|daughter|сын|дочь|дети|아들|딸|자녀",
-    "wife of": "wife|жена|아내",
-    "husband of": "husband|муж|남편",
     "mentor of": "mentor|наставник|스승",
     "apprentice of": "apprentice|ученик|제자",
 }
 """Fields that say what their target is to the entry: *leader: Mira* is *Mira leads …*."""
+KINSHIP_FIELDS: dict[str, str] = {
+    "parent of": "parent|parents|родитель|родители|부모|부모님",
+    "mother of": "mother|мать|мама|어머니|엄마|모친",
+    "father of": "father|отец|папа|아버지|아빠|부친",
+    "child of": "child|children|ребёнок|ребенок|дети|자녀|자식|아이",
+    "daughter of": "daughter|daughters|дочь|дочери|딸",
+    "son of": "son|sons|сын|сыновья|아들",
+    "sibling of": "sibling|siblings|братья и сёстры|братья и сестры|형제자매|남매|형제|동생",
+    "sister of": "sister|sisters|сестра|сёстры|сестры|자매|누나|언니|여동생",
+    "brother of": "brother|brothers|брат|братья|형|오빠|남동생",
+    "spouse of": "spouse|spouses|married to|супруги|배우자|부부",
+    "wife of": "wife|жена|супруга|아내|부인",
+    "husband of": "husband|муж|супруг|남편",
+    "betrothed to": "betrothed|fiancé|fiance|fiancée|fiancee|engaged to|жених|невеста|"
+    "약혼자|약혼녀",
+    "grandparent of": "grandparent|grandparents|бабушка и дедушка|조부모",
+    "grandmother of": "grandmother|бабушка|할머니|외할머니",
+    "grandfather of": "grandfather|дедушка|дед|할아버지|외할아버지",
+    "grandchild of": "grandchild|grandchildren|внуки|손주",
+    "granddaughter of": "granddaughter|granddaughters|внучка|внучки|손녀",
+    "grandson of": "grandson|grandsons|внук|손자",
+    "aunt of": "aunt|aunts|тётя|тетя|тётка|тетка|고모|이모|숙모",
+    "uncle of": "uncle|uncles|дядя|삼촌|외삼촌|큰아버지|작은아버지|고모부|이모부",
+    "niece of": "niece|nieces|племянница|조카딸",
+    "nephew of": "nephew|nephews|племянник",
+    "niece or nephew of": "niblings|племянники|조카",
+    "cousin of": "cousin|cousins|двоюродный брат|двоюродная сестра|кузен|кузина|사촌",
+}
+"""Fields of a person that say what another one is to them, by the label of the fact; these are the
+labels of a family (`npcs.kinship`)."""
+KINSHIP_WORDS = {
+    field: label for label, fields in KINSHIP_FIELDS.items() for field in fields.split("|")
+}
 TARGET_WORDS = {
     field: words for words, fields in READ_FROM_TARGET.items() for field in fields.split("|")
 }
@@ -69,6 +94,9 @@ class ReadRelation(NamedTuple):
 
 def read_field(relations: Relations, words: str, src: NodeKind, dst: NodeKind) -> ReadRelation:
     """Return what a field or a label of the entry `src` says about the target `dst`."""
+    kinship = KINSHIP_WORDS.get(words.lower().strip())
+    if kinship and src == dst == NodeKind.CHARACTER:
+        return ReadRelation(FREE_RELATION, kinship, inverse=True)
     direct = relation_for(relations, words, src, dst)
     turned = TARGET_WORDS.get(words.lower().strip())
     if turned:

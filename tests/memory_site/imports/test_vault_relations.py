@@ -11,13 +11,17 @@ from knowledge.graph.manual_facts import save_manual_fact
 from knowledge.graph.models import GraphEdge, GraphNode
 from knowledge.graph.protocol import View
 from knowledge.models import Lore
+from knowledge.relation_words import KINSHIP_FIELDS
 from knowledge.text_relations import relations_in_text
 from memory_site.imports.direct import import_path
 from memory_site.imports.options import ImportOptions
 from memory_site.imports.undo import undo
+from npcs.kinship import KINSHIP_OF_LABEL
 from npcs.models import NPC
+from npcs.tools import ProfileAsk, npc_profile
 from worlds.audiences import GM, PUBLIC, Audience
-from worlds.models import ImportRun, World
+from worlds.callers import Caller
+from worlds.models import ImportRun, Party, World
 
 pytestmark = pytest.mark.django_db
 VAULT, LABELS = DATA / "tidewater_vault", DATA / "tidewater_relations.txt"
@@ -227,3 +231,45 @@ def test_a_fact_that_a_person_corrected_outlives_the_line(world: World, tmp_path
     save_manual_fact(fact, by="anna")
     import_notes(world, tmp_path, {"People/Mira.md": "Nothing more."})
     assert facts_of(world) == {("Jory", "ALLY_WITH", "Mira")}
+
+
+def test_family_of_a_vault_stands_in_the_profiles(
+    world: World, tmp_path: Path, lanternbearers: Party
+) -> None:
+    lines = {
+        "Ada Crane": 'mother: "[[Selka Crane]]"\nспутник: "[[Bo Crane]]"\nбрат: "[[Bo Crane]]"',
+        "Selka Crane": 'son: "[[Bo Crane]]"\nspouse: "[[Old Wick]]"',
+        "Bo Crane": '사촌: "[[Old Wick]]"',
+        "Old Wick": 'parent: "[[Nobody Known]]"',
+        "Harbour": 'parent: "[[Coast]]"',
+        "Coast": "",
+    }
+    places = ("Harbour", "Coast")
+    notes = {
+        f"{name}.md": f"---\ntype: {'location' if name in places else 'character'}\n{text}\n---\nA."
+        for name, text in lines.items()
+    }
+    import_notes(world, tmp_path, notes, visibility="public", status="published")
+    gm = Caller(world, GM)
+
+    def family(slug: str) -> set[tuple[str, str]]:
+        profile = npc_profile(ProfileAsk(npc_id=slug), gm)
+        return {(each.relation, each.npc_id) for each in profile.static.family}
+
+    assert family("ada-crane") == {("mother", "selka-crane"), ("brother", "bo-crane")}
+    assert family("selka-crane") == {
+        ("child", "ada-crane"),
+        ("son", "bo-crane"),
+        ("spouse", "old-wick"),
+    }
+    assert family("bo-crane") == {
+        ("parent", "selka-crane"),
+        ("sibling", "ada-crane"),
+        ("cousin", "old-wick"),
+    }
+    part = GraphEdge.objects.get(src__name="Harbour", relation="PART_OF")
+    assert part.dst.name == "Coast"
+
+
+def test_the_labels_of_families_are_those_of_npcs() -> None:
+    assert {*KINSHIP_FIELDS} == KINSHIP_OF_LABEL.keys() - {"aunt or uncle of"}
