@@ -163,6 +163,7 @@ class LoginRecordAdmin(ModelAdmin):
     """What django-axes records; looked at, and deleted to let somebody try again at once."""
 
     search_fields = ["username", "ip_address"]
+    ordering = ["-attempt_time", "-pk"]
     date_hierarchy = "attempt_time"
     list_display = ["attempt_time", "username", "ip_address", "path_info"]
 

@@ -42,6 +42,7 @@ __all__ = ["CharacterAdmin", "WebhookAdmin", "WebhookDeliveryAdmin"]
 @admin.register(GameSystem)
 class GameSystemAdmin(ExactForms, ModelAdmin):
     list_display = ["name", "edition", "slug"]
+    ordering = ["name", "pk"]
     search_fields = ["name", "edition", "slug"]
     prepopulated_fields = {"slug": ["name", "edition"]}
 
@@ -86,6 +87,7 @@ class WorldAdmin(DeletesLedgers, WorldScoped, ModelAdmin):
     world_path = "pk"
     open_to_operators = True
     list_display = ["name", "slug", "system", "language"]
+    ordering = ["name", "pk"]
     list_filter = ["system"]
     search_fields = ["name", "slug"]
     prepopulated_fields = {"slug": ["name"]}
@@ -104,6 +106,7 @@ class WorldAdmin(DeletesLedgers, WorldScoped, ModelAdmin):
 class CampaignAdmin(DeletesLedgers, WorldScoped, ModelAdmin):
     list_display = ["name", "slug", "world"]
     list_filter = ["world"]
+    ordering = ["name", "pk"]
     search_fields = ["name", "slug"]
     prepopulated_fields = {"slug": ["name"]}
     autocomplete_fields = ["world"]
@@ -113,6 +116,7 @@ class CampaignAdmin(DeletesLedgers, WorldScoped, ModelAdmin):
 class PartyAdmin(DeletesLedgers, WorldScoped, ModelAdmin):
     list_display = ["name", "slug", "campaign", "world"]
     list_filter = ["world", "campaign"]
+    ordering = ["name", "pk"]
     search_fields = ["name", "slug"]
     prepopulated_fields = {"slug": ["name"]}
     autocomplete_fields = ["world", "campaign"]

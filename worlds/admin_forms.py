@@ -51,6 +51,12 @@ class ExactFields(Base):
 class ExactForms(ExactFields, LockedForms):
     """Mixin for a `ModelAdmin`."""
 
+    def get_ordering(self, request: HttpRequest) -> Any:
+        """The order of lists and of the choices of autocomplete, never none: pages of rows in no
+        order may repeat some and leave out others. The order of the model's class counts for
+        little: PostgreSQL groups rows that are counted, and Django drops it then."""
+        return super().get_ordering(request) or self.model._meta.ordering or ["-pk"]
+
     def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
         if not change or form.has_changed():
             super().save_model(request, obj, form, change)

@@ -17,6 +17,7 @@ class CharacterAdmin(WorldScoped, ModelAdmin):
     list_display = ["name", "slug", "party", "world"]
     list_filter = ["world", "party"]
     list_select_related = ["party", "world"]
+    ordering = ["name", "pk"]
     search_fields = ["name", "slug"]
     prepopulated_fields = {"slug": ["name"]}
     autocomplete_fields = ["world", "party"]

@@ -1,8 +1,10 @@
 """The first page of the admin, its sidebar and its palette: what a role has, and no more."""
 
 import pytest
+from django.apps import apps
+from django.contrib import admin
 from django.contrib.auth.models import User
-from django.test import Client
+from django.test import Client, RequestFactory
 
 from knowledge.editing_models import LoreProposal
 from memory_site.admin_sections import SECTIONS
@@ -50,6 +52,16 @@ def test_every_model_in_the_admin_stands_in_a_section(admin_client: Client) -> N
     links = [item["link"] for group in groups for item in group["items"]]
     assert len(links) == len(set(links))
     assert all(item["icon"] for group in groups for item in group["items"])
+
+
+def test_every_list_and_autocomplete_has_an_order(rf: RequestFactory, admin_user: User) -> None:
+    request = rf.get("/admin/")
+    request.user = admin_user
+    models = [model for model in apps.get_models() if admin.site.is_registered(model)]
+    assert len(models) > 20
+    for model in models:
+        pages = admin.site.get_model_admin(model)
+        assert pages.get_queryset(request).ordered, model
 
 
 def test_the_palette_finds_rows_of_own_worlds_by_name(
