@@ -24,7 +24,7 @@ CARDS_PER_PAGE = 48
 @gm_page
 def card_list(request: HttpRequest, viewer: Viewer) -> HttpResponse:
     cards = ArtCard.objects.in_world(viewer.world).defer("embedding", "search_vector")
-    rows = cards.select_related("picture", "scene").order_by("-created_at")
+    rows = cards.select_related("picture", "scene").order_by("-created_at", "-pk")
     page_obj = Paginator(rows, CARDS_PER_PAGE).get_page(request.GET.get("page"))
     return render_page(request, viewer, "gm/art_cards.html", page_obj=page_obj)
 

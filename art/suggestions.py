@@ -51,7 +51,7 @@ def by_place(cards: Any, scene: Scene, audience: Audience, k: int) -> CardsAndLe
     if place is None:
         return [], []
     there = cards.filter(Q(place=place) | Q(scene__place_lore=place) | Q(lore=place)).distinct()
-    rows = there.with_source().order_by("-created_at")[:k]
+    rows = there.with_source().order_by("-created_at", "-pk")[:k]
     return [present_card(card, audience, why="place", because=place.title) for card in rows], []
 
 
@@ -94,7 +94,7 @@ def by_neighbours(cards: Any, scene: Scene, audience: Audience, k: int) -> Cards
             shows |= Q(lore=each.node.lore_id) | Q(place=each.node.lore_id)
         if not shows:  # an empty condition would match every card
             continue
-        rows = cards.filter(shows).with_source().order_by("-created_at").distinct()[:k]
+        rows = cards.filter(shows).with_source().order_by("-created_at", "-pk").distinct()[:k]
         for card in rows:
             reasons.setdefault(card, fact_sentence(each.facts[0]))
     return [

@@ -152,7 +152,9 @@ def _log_reveals(entries: list[Lore], audiences: Sequence[str], *, by: str) -> l
 
 def last_change(world: World, user: Any) -> BulkChange | None:
     """The user's last bulk change in the world, unless it is undone."""
-    change = BulkChange.objects.filter(world=world, user=user).order_by("-created_at").first()
+    change = (
+        BulkChange.objects.filter(world=world, user=user).order_by("-created_at", "-pk").first()
+    )
     return change if change and change.undone_at is None else None
 
 

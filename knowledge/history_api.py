@@ -115,7 +115,7 @@ def restore_version(
 )
 def list_comments(request: HttpRequest, ref: Reference) -> CommentList:
     """The oldest first; resolved ones too."""
-    rows = comments_of(require_gm(request), ref).order_by("created_at")[:MOST_COMMENTS]
+    rows = comments_of(require_gm(request), ref).order_by("created_at", "pk")[:MOST_COMMENTS]
     return CommentList(comments=[present_comment(row) for row in rows])
 
 

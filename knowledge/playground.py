@@ -76,7 +76,7 @@ class Column:
 def try_search(request: HttpRequest) -> HttpResponse:
     if not request.user.has_perm("knowledge.view_lore"):
         raise PermissionDenied
-    worlds = administered_worlds(request.user).order_by("created_at")
+    worlds = administered_worlds(request.user).order_by("created_at", "pk")
     first = worlds.first()
     initial = {"domain": "rules", "audience": "gm", "world": first.slug if first else ""}
     form = TryForm({**initial, **request.GET.dict()}, worlds=worlds)

@@ -153,7 +153,7 @@ def show_core(request: HttpRequest, namespace: Namespace) -> dict[str, Any]:
         "diff": core.diff(namespace, selection.number) if selection else [],
         "proposals": [
             (row, core.unified_diff(current.markdown, row.markdown, names=DIFF_NAMES))
-            for row in proposals.order_by("-created_at")[:PAGE_SIZE]
+            for row in proposals.order_by("-created_at", "-pk")[:PAGE_SIZE]
         ],
     }
 

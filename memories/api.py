@@ -313,7 +313,7 @@ def core_restore(
 def core_proposals(request: HttpRequest) -> "QuerySet[CoreProposal]":
     """Updates that the policy refused (see `problems`) or that wait for approval, latest first."""
     proposals = own_namespace(request).core_proposals
-    return proposals.filter(verdict=CoreProposal.Verdict.OPEN).order_by("-created_at")[:100]
+    return proposals.filter(verdict=CoreProposal.Verdict.OPEN).order_by("-created_at", "-pk")[:100]
 
 
 @router.post(

@@ -71,7 +71,7 @@ def create_admin() -> str:
 def create_quickstart_key() -> str:
     """Create a game master's key for the oldest world; return its text."""
     # A script that ran first made the world of the memories in folders: it is nobody's game.
-    games = World.objects.exclude(slug=AGENTS_WORLD).order_by("created_at")
+    games = World.objects.exclude(slug=AGENTS_WORLD).order_by("created_at", "pk")
     world = games.first() or World.objects.create(slug="home", name="Home")
     scopes = (Scope.TOOLS_READ, Scope.WORLD_WRITE, Scope.AGENT_WRITE)
     _key, text = create_key(

@@ -139,7 +139,7 @@ def _call(name: str, arguments: dict[str, Any], caller: Caller) -> dict[str, Any
     if "memory_id" in arguments:
         # The id of the example is nobody's.
         own = MemoryItem.objects.filter(namespace__world=caller.world, namespace__npc=None)
-        memory = own.latest("created_at")
+        memory = own.latest("created_at", "pk")
         arguments = {**arguments, "memory_id": str(memory.pk)}
     return toolbox.call_tool(name, arguments, caller, via="smoke").as_json()
 

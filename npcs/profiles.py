@@ -226,7 +226,7 @@ def present_reveals(
     """Return the latest valid entries of a reveal log, latest first, each with the title of its
     subject. Players of `campaign` are not told of what they do not find: a draft, a secret of a
     hidden NPC, an episode of others, an entry of another campaign."""
-    entries = log.filter(undone_at=None).order_by("-created_at")
+    entries = log.filter(undone_at=None).order_by("-created_at", "-pk")
     if audience.is_gm:
         entries = entries[:MOST_KNOWN]
     entries = list(entries)

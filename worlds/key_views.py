@@ -34,7 +34,7 @@ def key_list(request: HttpRequest, viewer: Viewer) -> HttpResponse:
             expires_at=form.expires_at,
         )
         form = KeyForm(viewer=viewer)
-    rows = ApiKey.objects.filter(world=viewer.world).order_by("-created_at")[:MOST_KEYS]
+    rows = ApiKey.objects.filter(world=viewer.world).order_by("-created_at", "-pk")[:MOST_KEYS]
     return render_page(
         request,
         viewer,

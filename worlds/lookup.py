@@ -98,7 +98,7 @@ def find_named_exactly(rows: "QuerySet[Row, Any]", reference: str, *, what: str)
 
 def find_world(slug: str | None) -> World:
     """Return the world with this slug, or without a slug the oldest world."""
-    worlds = World.objects.order_by("created_at")
+    worlds = World.objects.order_by("created_at", "pk")
     if world := worlds.filter(slug=slug).first() if slug else worlds.first():
         return world
     if not slug:

@@ -94,7 +94,7 @@ def delete_member(request: HttpRequest, member_id: MemberId) -> Status[None]:
 def list_invitations(request: HttpRequest) -> InvitationList:
     rows = Invitation.objects.filter(world=require_gm(request).world)
     rows = rows.select_related("party", "character")
-    latest = rows.order_by("-created_at")[:MOST_ROWS]
+    latest = rows.order_by("-created_at", "-pk")[:MOST_ROWS]
     return InvitationList(invitations=[present_invitation(row) for row in latest if is_open(row)])
 
 
@@ -158,7 +158,7 @@ def list_keys(
 ) -> KeyList:
     """Of the caller's world, the newest first; revoked ones too."""
     rows = keys_of(require_gm(request))
-    latest = rows.order_by("-created_at")[:MOST_ROWS]
+    latest = rows.order_by("-created_at", "-pk")[:MOST_ROWS]
     return KeyList(keys=[present_key(row) for row in latest if not valid or keys.is_valid(row)])
 
 

@@ -64,7 +64,7 @@ def _show_people(
     invitations = Invitation.objects.filter(world=viewer.world).select_related(
         "invited_by", "party", "character"
     )
-    latest = invitations.order_by("-created_at")[:MOST_INVITATIONS]
+    latest = invitations.order_by("-created_at", "-pk")[:MOST_INVITATIONS]
     return render_page(
         request,
         viewer,

@@ -96,7 +96,9 @@ def _back(request: HttpRequest, world: str) -> HttpResponseRedirect:
 @gm_page
 def audit(request: HttpRequest, viewer: Viewer) -> HttpResponse:
     """List every audited call, latest first."""
-    calls = AuditedCall.objects.filter(world=viewer.world).select_related("key").order_by("-at")
+    calls = (
+        AuditedCall.objects.filter(world=viewer.world).select_related("key").order_by("-at", "-pk")
+    )
     if tool := request.GET.get("tool", ""):
         calls = calls.filter(tool=tool)
     if audience := request.GET.get("audience", ""):

@@ -215,7 +215,7 @@ def hearsay_in_other_namespaces(
 ) -> list[tuple[Namespace, UUID]]:
     """Return the memories of other namespaces in which an NPC remembers that it was told one of
     `memories`, each with its namespace."""
-    rows = Hearsay.objects.filter(heard_of__in=list(memories)).order_by("created_at")
+    rows = Hearsay.objects.filter(heard_of__in=list(memories)).order_by("created_at", "pk")
     rows = rows.exclude(memory__namespace=namespace).select_related("memory__namespace")
     return [(row.memory.namespace, row.memory_id) for row in rows]
 

@@ -49,7 +49,7 @@ def run_reflection(
 
 def open_reflections() -> list[Reflection]:
     """Return the unfinished reflections that no worker has, oldest first."""
-    return list(unclaimed_reflections().select_related("namespace").order_by("created_at"))
+    return list(unclaimed_reflections().select_related("namespace").order_by("created_at", "pk"))
 
 
 def unclaimed_reflections() -> "QuerySet[Reflection]":

@@ -6,4 +6,4 @@ from memories.models import MemoryItem, Succession
 
 
 def links_of(memory: MemoryItem) -> "QuerySet[Succession]":
-    return Succession.objects.filter(Q(older=memory) | Q(newer=memory)).order_by("created_at")
+    return Succession.objects.filter(Q(older=memory) | Q(newer=memory)).order_by("created_at", "pk")

@@ -77,7 +77,7 @@ def history(request: HttpRequest, viewer: Viewer, thing: Thing) -> HttpResponse:
         "entry": thing.entry,
         "page_obj": Paginator(versions, VERSIONS_PER_PAGE).get_page(request.GET.get("page")),
         "may_compare": len(versions) > len(rows_of(thing)),
-        "comments": thing.entry.comments.order_by("created_at") if thing.entry else [],
+        "comments": thing.entry.comments.order_by("created_at", "pk") if thing.entry else [],
         **chosen_comparison(request.GET, {each.key: each for each in versions}),
     }
     return render_page(request, viewer, "editor/history.html", **context)

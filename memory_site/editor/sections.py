@@ -135,7 +135,7 @@ def log_of(subjects: list[UUID]) -> dict[UUID, list[Reveal]]:
     """The reveals of these rows that stand, by row."""
     by_subject: dict[UUID, list[Reveal]] = defaultdict(list)
     rows = Reveal.objects.filter(subject_id__in=subjects, undone_at=None)
-    for entry in rows.order_by("created_at"):
+    for entry in rows.order_by("created_at", "pk"):
         by_subject[entry.subject_id].append(entry)
     return by_subject
 

@@ -130,11 +130,11 @@ def unread_texts(now: datetime, *, most: int) -> Iterator[tuple[World, ReadableT
         "updated_at__lt": now - timedelta(seconds=3 * SAVE_WINDOW),
     }
     entries = Lore.objects.filter(~Exists(read), campaign=None, **saved)
-    for entry in entries.select_related("world").order_by("updated_at")[:most]:
+    for entry in entries.select_related("world").order_by("updated_at", "pk")[:most]:
         if source := text_of_entry(entry):
             yield entry.world, source
     episodes = Episode.objects.not_retracted().filter(~Exists(read), **saved)
-    for episode in episodes.select_related("world").order_by("updated_at")[:most]:
+    for episode in episodes.select_related("world").order_by("updated_at", "pk")[:most]:
         yield episode.world, text_of_episode(episode)
 
 

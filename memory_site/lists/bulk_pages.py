@@ -202,7 +202,7 @@ def _campaign_change(viewer: Viewer, value: str, _data: QueryDict) -> BulkChange
 def undo_bulk(request: HttpRequest, viewer: Viewer, change: str) -> HttpResponse:
     own: Any = BulkChange.objects.filter(world=viewer.world)
     row = get_object_or_404(own.filter(user=request.user), pk=change)
-    latest = own.filter(user=request.user).order_by("-created_at").first()
+    latest = own.filter(user=request.user).order_by("-created_at", "-pk").first()
     if row != latest:
         raise Http404
     try:

@@ -57,6 +57,6 @@ def drafts_page(request: HttpRequest, viewer: Viewer) -> HttpResponse:
         "lists/drafts.html",
         entries=own.select_related("campaign", "custom_kind")
         .defer("body", "extra", "name_keys")
-        .order_by("-updated_at")[:MOST_DRAFTS],
-        unsaved=unsaved.select_related("entry").order_by("-updated_at"),
+        .order_by("-updated_at", "-pk")[:MOST_DRAFTS],
+        unsaved=unsaved.select_related("entry").order_by("-updated_at", "-pk"),
     )

@@ -75,7 +75,7 @@ def find_new_rows(viewer: Viewer, since: datetime | None) -> dict[str, set[UUID]
     for event in rows.order_by("-position")[:MOST_EVENTS]:
         if action_for(event, viewer.audience) == Event.Action.CREATED:
             found[event.kind].add(UUID(event.row_id))
-    latest = log.order_by("-created_at").values_list("subject_kind", "subject_id")
+    latest = log.order_by("-created_at", "-pk").values_list("subject_kind", "subject_id")
     for kind, subject in latest[:MOST_EVENTS]:
         found[kind].add(subject)
     return found
@@ -86,7 +86,7 @@ def new_secrets(viewer: Viewer, since: datetime | None) -> list[KnownSecret]:
     log = log.filter(subject_kind__in=("secret", "lorepassage"))
     if since:
         log = log.filter(created_at__gt=since)
-    ids = log.order_by("-created_at").values_list("subject_id", flat=True)[:MOST_EVENTS]
+    ids = log.order_by("-created_at", "-pk").values_list("subject_id", flat=True)[:MOST_EVENTS]
     return present_secrets(list(ids), viewer.world, viewer.audience)[:MOST]
 
 

@@ -40,7 +40,7 @@ def test_pending_memories_are_not_retrieved_until_approved(reviewed: Namespace) 
     assert [memory.pk for memory in inbox.inbox(reviewed)] == [pk]
     inbox.approve(reviewed, pk, by="gm")
     assert [memory.id for memory in recall.search(reviewed, "ninth oarsman").memories] == [pk]
-    assert StateChange.objects.filter(memory=pk).latest("at").by == "gm"
+    assert StateChange.objects.filter(memory=pk).latest("at", "pk").by == "gm"
 
 
 def test_what_is_to_be_replaced_stays_until_the_approval(mira: Namespace) -> None:

@@ -215,7 +215,7 @@ def test_who_knows_what_of_sixty_scenes(world: World, people: dict[str, NPC], mo
         model.revealed.add((who, scene))
     check_everybody(world, people, model)
     told = Hearsay.objects.filter(taken_back_at=None, memory__episode__external_id="scene-48")
-    first = told.order_by("created_at").select_related("memory").first()
+    first = told.order_by("created_at", "pk").select_related("memory").first()
     assert first is not None
     take_back(first, by="gm")
     # Who was told it on does not know it either, but for those who were there themselves.

@@ -193,7 +193,7 @@ def test_every_try_is_in_the_ledger_with_its_price(
     settings.LLM_PRICE_IN, settings.LLM_PRICE_OUT = 2.0, 10.0
     scripted_llm.chat.then(status(500), answer_json({"contents": 7}), answer_json(SPLIT))
     ask(llm)
-    rows = LanguageModelCall.objects.order_by("created_at")
+    rows = LanguageModelCall.objects.order_by("created_at", "pk")
     assert [(row.ok, row.error, row.mode) for row in rows] == [
         (False, "InternalServerError", "bounded"),
         (False, "InvalidAnswer", "bounded"),

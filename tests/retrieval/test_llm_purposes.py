@@ -72,7 +72,7 @@ def test_each_purpose_may_have_a_model_of_its_own(scripted_llm: Loopback, settin
     for purpose in (Purpose.RECAP, Purpose.READING, Purpose.CHECKING):
         model_of(purpose).generate_structured("Tell.", "What?", Told)
     assert models_asked(scripted_llm) == ["storyteller", "scripted", "scripted"]
-    rows = LanguageModelCall.objects.order_by("created_at").values_list("purpose", "tenant")
+    rows = LanguageModelCall.objects.order_by("created_at", "pk").values_list("purpose", "tenant")
     assert list(rows) == [("recap", WORLD), ("reading", WORLD), ("checking", WORLD)]
 
 

@@ -112,7 +112,7 @@ def test_a_call_is_audited_soon_and_surely_after_settling() -> None:
     until(AuditedCall.objects.exists)
     audit.record(audit.Call("npc_profile", "mcp", Caller.gm(world)))
     audit.wait_until_written()
-    rows = AuditedCall.objects.order_by("at").values_list("tool", "door", "asked", "returned")
+    rows = AuditedCall.objects.order_by("at", "pk").values_list("tool", "door", "asked", "returned")
     assert list(rows) == [
         ("lore_search", "rest", {"query": "eels"}, ["the-quay"]),
         ("npc_profile", "mcp", {}, []),

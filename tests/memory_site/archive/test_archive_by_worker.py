@@ -23,7 +23,7 @@ pytestmark = [
 
 
 def is_done() -> bool:
-    return ArchiveRun.objects.latest("created_at").state == "done"
+    return ArchiveRun.objects.latest("created_at", "pk").state == "done"
 
 
 def test_a_worker_makes_an_archive_and_restores_it(
@@ -42,6 +42,6 @@ def test_a_worker_makes_an_archive_and_restores_it(
         file: Any = client.get(reverse("archive-file", args=[world.slug, made.pk]))
         content = b"".join(file.streaming_content)
         assert upload(client, content, "copy").status_code == 302
-        assert wait_for(is_done), ArchiveRun.objects.latest("created_at").failure
+        assert wait_for(is_done), ArchiveRun.objects.latest("created_at", "pk").failure
     assert Lore.objects.get(world__slug="copy").body == "Bronze."
     assert wait_for(lambda: not is_worker_running())

@@ -40,8 +40,8 @@ def press_archive(client: Client, world: World) -> Any:
 def make(client: Client, world: World) -> ArchiveRun:
     """Ask for an archive, and let the worker make it."""
     assert press_archive(client, world).status_code == 302
-    tasks.make_archive(str(ArchiveRun.objects.latest("created_at").pk))
-    return ArchiveRun.objects.latest("created_at")
+    tasks.make_archive(str(ArchiveRun.objects.latest("created_at", "pk").pk))
+    return ArchiveRun.objects.latest("created_at", "pk")
 
 
 def statuses(client: Client, run: ArchiveRun) -> list[int]:
@@ -124,7 +124,7 @@ def upload(client: Client, content: bytes, slug: str = "") -> Any:
 def restore(client: Client, content: bytes, slug: str = "") -> ArchiveRun:
     """Upload an archive, and let the worker restore it."""
     assert upload(client, content, slug).status_code == 302
-    run = ArchiveRun.objects.latest("created_at")
+    run = ArchiveRun.objects.latest("created_at", "pk")
     tasks.restore_archive(str(run.pk))
     run.refresh_from_db()
     return run

@@ -77,7 +77,7 @@ def upload(anna: Client, world: World) -> Upload:
     def send(*files: SimpleUploadedFile) -> ImportRun:
         answer = anna.post(reverse("imports", args=[world.slug]), {"files": list(files)})
         assert answer.status_code == 302, answer.content.decode()
-        run = ImportRun.objects.latest("created_at")
+        run = ImportRun.objects.latest("created_at", "pk")
         tasks.read_import(str(run.pk))
         run.refresh_from_db()
         return run

@@ -74,7 +74,7 @@ def test_importing_again_changes_nothing_and_undoing_takes_all_away(world: World
     again = import_path(world, VAULT, ImportOptions())
     assert set(GraphEdge.objects.values_list("pk", flat=True)) == before
     assert not [row for row in again.rows if row.kind == "relation" and row.outcome != "unchanged"]
-    for run in ImportRun.objects.order_by("-created_at"):
+    for run in ImportRun.objects.order_by("-created_at", "-pk"):
         undo(run)
     assert facts_of(world) == set()
     assert not GraphNode.objects.believed_now().filter(world=world).exists()
@@ -201,7 +201,7 @@ def test_importing_a_note_without_a_line_retracts_its_fact_and_undoing_brings_it
     before = facts_of(world)
     import_notes(world, tmp_path, {"People/Mira.md": "Nothing more."})
     assert facts_of(world) == set()
-    undo(ImportRun.objects.order_by("-created_at")[0])
+    undo(ImportRun.objects.order_by("-created_at", "-pk")[0])
     assert facts_of(world) == before
     assert Lore.objects.get(title="Mira").body.startswith("**Allies:**")
 

@@ -43,7 +43,7 @@ def test_answers_fit_the_schema(llm: LanguageModel, model: type[BaseModel]) -> N
         "Read the text and answer briefly.", SCENE, model, purpose="llama"
     )
     assert model.model_validate(answer).model_dump() == answer
-    row = LanguageModelCall.objects.latest("created_at")
+    row = LanguageModelCall.objects.latest("created_at", "pk")
     assert (row.mode, row.ok, row.purpose) == ("bounded", True, "llama")
     assert row.tokens_in > 10
     assert row.tokens_out > 3
@@ -57,7 +57,7 @@ def test_an_object_is_asked_for_without_a_schema_too(llm: LanguageModel) -> None
         Split.model_validate(
             llm.generate_structured('Answer {"contents": ["a", "b"]}.', SCENE, Split)
         )
-    rows = list(LanguageModelCall.objects.order_by("created_at"))
+    rows = list(LanguageModelCall.objects.order_by("created_at", "pk"))
     assert {row.mode for row in rows} == {"json"}
     assert rows[-1].ok or [row.error for row in rows] == ["InvalidAnswer"] * 3
 
