@@ -130,7 +130,7 @@ def write_part(number: int, worlds: Sequence[UUID], *, batch: int = 2_000) -> No
     from bench.generated_world import copy_rows as copy_instances
     from bench.scaled_world import PASSAGES_PER_ENTRY, ScaledEmbedder
     from knowledge.models import Lore, LorePassage
-    from memories.ledger.rows import copy_rows
+    from retrieval.copied_rows import copy_rows
     from retrieval.models import uuid7
     from retrieval.text import name_keys
 

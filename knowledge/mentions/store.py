@@ -9,10 +9,12 @@ from itertools import count, islice
 from uuid import UUID
 
 from django.db import transaction
+from psycopg.types.json import Jsonb
 
 from knowledge.link_models import Link
 from knowledge.mentions.kinds import SourceText, TextPart, linked_kind, linked_kinds
 from knowledge.mentions.names import Meaning, Name, NameTable, read_names
+from retrieval.copied_rows import copy_rows
 from retrieval.text import (
     DEEPEST_SECRET,
     TextLink,
@@ -26,6 +28,7 @@ from retrieval.text import (
 from worlds.models import World
 
 BATCH = 1000
+COLUMNS = tuple(each.attname for each in Link._meta.concrete_fields if not each.primary_key)
 STATES = {0: Link.State.UNRESOLVED, 1: Link.State.RESOLVED}
 LONGEST_NAME = 200
 MOST_LINKS = 5_000
@@ -85,7 +88,20 @@ def write_links(
     for link in links:
         campaign = campaigns[link.source_id]
         set_targets(link, table.meaning((link.folder, link.name), campaign=campaign))
-    Link.objects.bulk_create(links, batch_size=BATCH)
+    insert_links(links)
+
+
+def insert_links(links: Iterable[Link]) -> None:
+    """Insert new rows. A text may have thousands of links, with a dozen values each."""
+    plain = [name for name in COLUMNS if name not in ("audiences", "kind", "state")]
+    rows = (
+        (
+            *(getattr(link, name) for name in plain),
+            *(Jsonb(link.audiences), str(link.kind), str(link.state)),
+        )
+        for link in links
+    )
+    copy_rows(Link, [*plain, "audiences", "kind", "state"], rows)
 
 
 def resolve_again(world: World, ids: Collection[UUID], names: Collection[str] = ()) -> None:

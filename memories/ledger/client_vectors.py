@@ -2,9 +2,9 @@
 
 from pgvector import Vector
 
-from memories.ledger.rows import copy_rows
 from memories.models import ClientVector, Namespace
 from memories.vectors import VectorSource
+from retrieval.copied_rows import copy_rows
 
 BATCH = 256
 

@@ -169,3 +169,22 @@ def test_a_full_disk_under_the_log_stops_nothing(log: PrefixedLog) -> None:
     assert "2 lines found no room" in log.output.getvalue()
     assert log.output.getvalue().endswith("web    | third\n")
     assert not log.stop.is_set()
+
+
+def test_a_worker_that_is_started_again_does_not_load_the_pages_to_check_them() -> None:
+    """`up` has checked them; with the checks a worker is back a third later."""
+    code = """
+        import os, sys
+        os.environ["DJANGO_SETTINGS_MODULE"] = "memory_site.settings"
+        from celery.fixups.django import DjangoWorkerFixup
+        from memory_site.celery import app
+        DjangoWorkerFixup(app).validate_models()
+        print("pages loaded:", "memory_site.urls" in sys.modules)
+        """
+    lines = list[str]()
+    command = (sys.executable, "-c", textwrap.dedent(code))
+    worker = SupervisedProcess("worker", command, lambda _name, line: lines.append(line))
+    worker.start()
+    assert worker.child is not None
+    assert worker.child.wait(120) == 0, lines
+    assert wait_for(lambda: "pages loaded: False" in lines), lines
