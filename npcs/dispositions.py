@@ -17,6 +17,7 @@ from django.conf import settings
 from django.db import transaction
 from django.db.models import OuterRef, Subquery
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from episodes.ingest import lock_party
 from episodes.models import Episode
@@ -174,7 +175,7 @@ def restore(entry: DispositionChange, *, reason: str, made_by: str) -> Dispositi
 
 def approve(entry: DispositionChange, *, reason: str = "", made_by: str) -> DispositionChange:
     """Let a held change count."""
-    return write_ruling(entry, Kind.APPROVAL, reason=reason or "Approved.", made_by=made_by)
+    return write_ruling(entry, Kind.APPROVAL, reason=reason or _("Approved."), made_by=made_by)
 
 
 def reject(entry: DispositionChange, *, reason: str, made_by: str) -> DispositionChange:

@@ -9,6 +9,7 @@ from typing import Any
 from uuid import UUID
 
 from django.db import transaction
+from django.utils.translation import gettext as _
 
 from episodes.models import Episode
 from episodes.sql import statement
@@ -218,7 +219,7 @@ def rule_on_opinion(
         needs = " or ".join(RULED_STATES[kind])
         raise NotInForce(f"Change {entry.pk} is in the state “{state}”: this needs {needs}.")
     if kind == Kind.APPROVAL:
-        reason = reason or "Approved."
+        reason = reason or _("Approved.")
     names = ("world_id", "faction_id", "party_id", "npc_id", "other_id")
     pair = {name: getattr(entry, name) for name in names}
     ruling: OpinionChange = OpinionChange.objects.create(

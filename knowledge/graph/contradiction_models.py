@@ -5,6 +5,7 @@ from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
+from knowledge.graph.labels import PROGRAM_RULES
 from knowledge.graph.models import GraphEdge, GraphNode, GraphRelation
 from retrieval.models import uuid7
 from worlds.models import World
@@ -48,7 +49,12 @@ class ConflictRule(models.Model):
         ]
 
     def __str__(self) -> str:
-        return self.says
+        return self.in_words
+
+    @property
+    def in_words(self) -> str:
+        """What the rule says; one of those that the program brings, in the language of the page."""
+        return str(PROGRAM_RULES.get(self.says, self.says))
 
 
 class Contradiction(models.Model):

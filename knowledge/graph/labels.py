@@ -49,6 +49,20 @@ PROGRAM_LABELS = {
 """Labels that the family field of NPCs and the scenes of episodes write: stored in English, shown
 in the language of the page."""
 
+PROGRAM_RULES = {
+    "Nobody and nothing is in two places at one time.": _(
+        "Nobody and nothing is in two places at one time."
+    ),
+    "A thing has one owner at a time.": _("A thing has one owner at a time."),
+    "An ally is not an enemy at the same time.": _("An ally is not an enemy at the same time."),
+    "The dead do not go anywhere.": _("The dead do not go anywhere."),
+    "The dead make no acquaintances.": _("The dead make no acquaintances."),
+    "The dead acquire nothing.": _("The dead acquire nothing."),
+    "The dead enter no alliances.": _("The dead enter no alliances."),
+    "The dead start no feuds.": _("The dead start no feuds."),
+}
+"""What the initial conflict rules say (`data/relations.yaml`), in the language of the page."""
+
 
 def relation_label(code: str, label: str = "") -> str:
     """Return the edge's own label, else the relation's translated name, else its code in lower

@@ -67,7 +67,7 @@ def to_contradiction_out(contradiction: Contradiction) -> ContradictionOut:
     return ContradictionOut(
         id=contradiction.pk,
         rule=contradiction.rule_id,
-        says=contradiction.rule.says,
+        says=contradiction.rule.in_words,
         first=contradiction.first_id,
         second=contradiction.second_id,
         ended=contradiction.ended_id,

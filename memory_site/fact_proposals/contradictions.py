@@ -52,7 +52,7 @@ def contradictions_of_facts(
 
 def _words(clash: Clash, other: GraphEdge | None) -> str:
     if clash.ended_node:
-        return f"{clash.ended_node.name}: {clash.rule.says}"
+        return f"{clash.ended_node.name}: {clash.rule.in_words}"
     return fact_sentence(other) if other else ""
 
 

@@ -2,8 +2,9 @@
 flagged."""
 
 import pytest
+from django.utils.translation import override
 
-from knowledge.graph.contradiction_models import Contradiction
+from knowledge.graph.contradiction_models import ConflictRule, Contradiction
 from knowledge.graph.contradictions import open_contradictions
 from knowledge.graph.decisions import resolve_contradiction, undo_decision
 from knowledge.graph.models import GraphEdge, GraphNode
@@ -289,3 +290,14 @@ def test_a_decision_is_undone_once_and_not_over_later_changes(world, cast):
     with pytest.raises(Conflict, match="by hand"):
         undo_decision(found)
     assert not open_contradictions(world)
+
+
+@pytest.mark.parametrize("language", ["ru", "ko"])
+def test_the_rules_of_the_program_speak_the_language_of_the_page(language: str) -> None:
+    rules = list(ConflictRule.objects.all())
+    assert len(rules) >= 8
+    with override(language):
+        for rule in rules:
+            assert not rule.in_words.isascii(), rule.says
+    own = ConflictRule(says="Nobody leaves the island.")
+    assert str(own) == "Nobody leaves the island."
