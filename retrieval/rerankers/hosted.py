@@ -1,12 +1,17 @@
 """Any server with the usual `/rerank` API: Cohere, Jina, vLLM, text-embeddings-inference."""
 
 from collections.abc import Sequence
+from functools import cache
 
 import httpx
 from django.conf import settings
 from pydantic import BaseModel, Field, ValidationError
 
 from retrieval.errors import RerankerDown
+
+KEEP_SECONDS = 4.0
+"""How long an unused connection stays open: less than the 5 seconds after which common servers
+close it, so that no request is sent on one that is just being closed."""
 
 
 class _Scored(BaseModel):
@@ -34,7 +39,7 @@ class HostedReranker:
         headers = {"Authorization": f"Bearer {key}"} if key else {}
         address = settings.RERANK_URL.rstrip("/") + "/rerank"
         try:
-            response = httpx.post(address, json=body, headers=headers, timeout=seconds)
+            response = _client().post(address, json=body, headers=headers, timeout=seconds)
             response.raise_for_status()
             answer = _Answer.model_validate_json(response.content)
         except httpx.TimeoutException:
@@ -45,3 +50,10 @@ class HostedReranker:
         if set(scores) != set(range(len(texts))):
             raise RerankerDown(f"{self.name} scored other documents than it was sent.")
         return [scores[number] for number in range(len(texts))]
+
+
+@cache
+def _client() -> httpx.Client:
+    """Return the client of this process. A new one for each call would read all certificates again
+    (about 30 ms) and open a new connection."""
+    return httpx.Client(limits=httpx.Limits(keepalive_expiry=KEEP_SECONDS))

@@ -166,10 +166,16 @@ class RerankServer(ThreadingHTTPServer):
     answer: Any = None
     hangs: Event
     requests: list[dict[str, Any]]
+    connections: int = 0
+
+    def process_request(self, request: Any, client_address: Any) -> None:
+        self.connections += 1
+        super().process_request(request, client_address)
 
 
 class _Handler(BaseHTTPRequestHandler):
     server: RerankServer
+    protocol_version = "HTTP/1.1"
 
     def do_POST(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
@@ -211,6 +217,13 @@ def test_a_hosted_model_is_asked_by_the_usual_api(rerank_server: RerankServer) -
     (request,) = rerank_server.requests
     assert request["path"] == "/v1/rerank"
     assert (request["model"], request["documents"]) == ("some-reranker", ["one", "two"])
+
+
+def test_calls_of_a_hosted_model_share_a_connection(rerank_server: RerankServer) -> None:
+    rerank_server.answer = {"results": [{"index": 0, "relevance_score": 0.5}]}
+    for _call in range(3):
+        assert HostedReranker().score("q", ["one"], seconds=5) == [0.5]
+    assert rerank_server.connections == 1
 
 
 @pytest.mark.parametrize(
