@@ -3,8 +3,9 @@
 import pytest
 
 from knowledge.entry_store import save_all, save_entry
-from knowledge.glossary.name_search import KnownRule, NameSearch
+from knowledge.glossary.name_search import KnownRule, NameSearch, title_words
 from knowledge.glossary.question_frames import name_in_question
+from knowledge.glossary.terms import read_terms, read_variants, read_words
 from knowledge.models import Document, Rule
 from knowledge.schemas import RulesQuestion
 from knowledge.tools import rules_lookup
@@ -120,3 +121,49 @@ def test_nothing_in_common_finds_nothing() -> None:
 )
 def test_the_name_in_a_question(question: str, forms: set[str]) -> None:
     assert set(name_in_question(question).forms) == forms
+
+
+SPOKEN_KINDS = {"spell", "item", "equipment", "feature", "class", "condition"}
+NAMES_OF_THEIR_OWN = {
+    "antilif",
+    "arcanist",
+    "cockatric",
+    "eriny",
+    "all",
+    "into",
+    "via",
+    "rate",
+    "x",
+}
+"""Words that their sound finds, or that stand in no translation."""
+
+
+@pytest.mark.parametrize("language", ["ru", "ko"])
+def test_the_word_list_translates_the_words_of_titles(language: str) -> None:
+    known = {
+        english
+        for term in (*read_words(), *read_terms(), *read_variants())
+        if term.names.get(language)
+        for english in title_words(term.term)
+    }
+    titles = [term.term for term in read_terms() if term.kind in SPOKEN_KINDS]
+    words = {word for title in titles for word in title_words(title) if word.isalpha()}
+    assert words - known - NAMES_OF_THEIR_OWN == set()
+
+
+@pytest.mark.parametrize(
+    ("question", "title"),
+    [
+        ("призрачный соратник", "Phantom Ally"),
+        ("оберег от недуга", "Talisman of Health"),
+        ("нюх на опасность", "Danger Sense"),
+        ("진흙 골렘", "Clay Golem"),
+        ("천둥 파도", "Thunderwave"),
+    ],
+)
+def test_a_synonym_of_a_word_finds_a_title_that_nobody_translated(
+    question: str, title: str
+) -> None:
+    others = ("Phantom Steed", "Planar Ally", "Amulet of Life", "Sense Magic", "Iron Golem", "Wave")
+    search = NameSearch([KnownRule(each) for each in (title, *others)], word_meanings())
+    assert search.find(question)[0].title == title
