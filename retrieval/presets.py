@@ -20,7 +20,7 @@ class Fusion(StrEnum):
 
 
 class Rerank(StrEnum):
-    """How many of the best hits a re-ranker reads: none, ten in part, or thirty in full."""
+    """How many of the best hits a re-ranker reads: none, parts of ten to twenty, or thirty."""
 
     OFF = "off"
     FAST = "fast"

@@ -4,6 +4,7 @@ import logging
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import accumulate
 
 from django.conf import settings
 
@@ -24,12 +25,20 @@ WORD = re.compile(r"\w+(?:['’]\w+)*")
 @dataclass(frozen=True)
 class Depth:
     hits: int
-    """How many of the best hits are read."""
+    """How many of the best hits are read at most."""
     words: int
     """Of each hit, its best window of so many words."""
+    least_hits: int = 0
+    most_words: int = 0
+    """Hits beyond `least_hits` are read while all that is read, the question with each of them, has
+    no more words than this: the time of the model grows with them, and of short hits more can be
+    read in it."""
 
 
-DEPTHS = {Rerank.FAST: Depth(hits=10, words=48), Rerank.CAREFUL: Depth(hits=30, words=160)}
+DEPTHS = {
+    Rerank.FAST: Depth(hits=20, words=48, least_hits=10, most_words=800),
+    Rerank.CAREFUL: Depth(hits=30, words=160, least_hits=30),
+}
 
 
 def rerank_hits(
@@ -40,8 +49,13 @@ def rerank_hits(
     reranker, depth = get_reranker(), DEPTHS[rerank]
     if reranker is None or len(hits) < 2 or not reranker.knows(query):
         return list(hits), True
-    readable = [number for number, hit in enumerate(hits[: depth.hits]) if reranker.knows(hit.text)]
-    windows = [passage_window(query, hits[number], depth.words) for number in readable]
+    readable = {
+        number: passage_window(query, hit, depth.words)
+        for number, hit in enumerate(hits[: depth.hits])
+        if reranker.knows(hit.text)
+    }
+    windows = list(readable.values())
+    windows = windows[: hits_to_read(query, windows, depth)]
     seconds = settings.RERANK_SECONDS[rerank]
     try:
         scores = reranker.score(query, windows, seconds=seconds)
@@ -51,7 +65,16 @@ def rerank_hits(
     if scores is None:
         logger.warning("the re-ranker took longer than %.2f seconds", seconds)
         return list(hits), False
-    return reorder(hits, dict(zip(readable, scores, strict=True)), share=share), True
+    # Fewer scores than hits: the rest was not read.
+    return reorder(hits, dict(zip(readable, scores, strict=False)), share=share), True
+
+
+def hits_to_read(query: str, windows: Sequence[str], depth: Depth) -> int:
+    """Return how many of the hits with these windows are read, of the best first."""
+    asked = len(query.split())
+    totals = accumulate(len(window.split()) + asked for window in windows)
+    within = sum(total <= depth.most_words for total in totals)
+    return max(within, min(depth.least_hits, len(windows)))
 
 
 def reorder(hits: Sequence[Hit], scores: dict[int, float], *, share: float) -> list[Hit]:

@@ -20,7 +20,14 @@ from retrieval.rerankers import get_reranker
 from retrieval.rerankers.hosted import HostedReranker
 from retrieval.rerankers.local import LocalReranker
 from retrieval.search import Hit, Leg, NamedPassage, SearchRequest, get_preset, search
-from retrieval.search.rerank import best_window, passage_window, reorder, rerank_hits
+from retrieval.search.rerank import (
+    DEPTHS,
+    best_window,
+    hits_to_read,
+    passage_window,
+    reorder,
+    rerank_hits,
+)
 
 FALLING = "At the end of a fall, a creature takes 1d6 bludgeoning damage for every 10 feet it fell."
 ROOF = "The roof of the toll house was repaired with lead from the old bell."
@@ -149,6 +156,26 @@ def test_a_question_that_only_mentions_a_name_is_reordered(passages: None, setti
     mention = NamedPassage(BenchPassage.objects.get(text=ROOF).pk, "alias", 0.3)
     result = ask("what is on the roof", rerank="fast", name_hits=[mention])
     assert "rerank" in result.hits[0].legs
+
+
+@pytest.mark.parametrize(("words", "read"), [(5, 20), (37, 20), (45, 16), (60, 12), (300, 10)])
+def test_more_hits_are_read_where_they_are_short(words: int, read: int) -> None:
+    windows = [" ".join(["salt"] * words)] * 25
+    depth = DEPTHS[Rerank.FAST]
+    assert hits_to_read("is it salt", windows[: depth.hits], depth) == read
+    assert hits_to_read("is it salt", windows[:4], depth) == 4
+    assert hits_to_read("is it salt", windows, DEPTHS[Rerank.CAREFUL]) == 25
+
+
+def test_an_answer_beyond_ten_short_hits_comes_up(settings: Any) -> None:
+    settings.RERANKER = f"{__name__}.ReversingReranker"
+    hits = [hit(f"text {number}", 1 - number / 100) for number in range(15)]
+    placed, _worked = rerank_hits("which one", hits, Rerank.FAST, share=1.0)
+    assert texts_of(placed)[0] == "text 14"
+    long = [replace(each, text=f"{each.text} {'salt ' * 100}") for each in hits]
+    placed, _worked = rerank_hits("which one of them " * 10, long, Rerank.FAST, share=1.0)
+    assert texts_of(placed)[10:] == texts_of(long)[10:]
+    assert texts_of(placed)[0].startswith("text 9 ")
 
 
 def test_an_unknown_depth_is_refused(passages: None) -> None:
