@@ -18,7 +18,7 @@ logger = logging.getLogger(__name__)
 
 TITLE_WORDS = 12
 WORDS_BEFORE = 40
-"""Of the question before an answer, its last words; at most half as many as of the passage."""
+"""Of the turn before a turn, its last words; at most half as many as of the passage."""
 WORD = re.compile(r"\w+(?:['’]\w+)*")
 
 
@@ -106,13 +106,16 @@ def scale(values: Sequence[float]) -> list[float]:
 
 def passage_window(query: str, hit: Hit, words: int) -> str:
     """Return the beginning of the context, and the window of the text with the most words of
-    `query`; before them the end of the surroundings, if they ask something."""
-    context = " ".join(hit.context.split()[:TITLE_WORDS])
+    `query`. A turn of a conversation is read after the end of the turn before it, which may ask
+    what it answers, and with its speaker instead of its context."""
     window = best_window(query, hit.text, words)
-    titled = f"{context}. {window}" if context else window
+    context = " ".join(hit.context.split()[:TITLE_WORDS])
+    if speaker := hit.fields.get("speaker"):
+        window = f"{speaker}: {window}"
+    elif context:
+        window = f"{context}. {window}"
     end = str(hit.fields.get("surroundings", "")).split()[-min(WORDS_BEFORE, words // 2) :]
-    before = " ".join(end)
-    return f"{before} / {titled}" if any(mark in before for mark in "?？") else titled
+    return f"{' '.join(end)} / {window}" if end else window
 
 
 def best_window(query: str, text: str, words: int) -> str:

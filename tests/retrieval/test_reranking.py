@@ -105,15 +105,16 @@ def test_the_window_with_the_words_of_the_question_is_read() -> None:
     assert best_window(QUESTION, FALLING, 40) == FALLING
 
 
-def test_a_question_is_read_with_the_turn_after_it() -> None:
+def test_a_turn_is_read_with_its_speaker_after_the_turn_before_it() -> None:
     turn = replace(hit("Under the third stair.", 0.5), context="Sabine (8 May)")
     assert passage_window("ledger", turn, 48) == "Sabine (8 May). Under the third stair."
-    turn = replace(turn, fields={"surroundings": "salt " * 60 + "Where is the ledger?"})
-    window = passage_window("ledger", turn, 48)
-    assert window.endswith("Where is the ledger? / Sabine (8 May). Under the third stair.")
+    asked = {"speaker": "Sabine", "surroundings": "salt " * 60 + "Where is the ledger?"}
+    window = passage_window("ledger", replace(turn, fields=asked), 48)
+    assert window.endswith("Where is the ledger? / Sabine: Under the third stair.")
     assert len(window.split()) < 48
-    turn = replace(turn, fields={"surroundings": "The soup is salty."})
-    assert "soup" not in passage_window("ledger", turn, 48)
+    said = {"speaker": "", "surroundings": "The soup is salty."}
+    window = passage_window("ledger", replace(turn, fields=said), 48)
+    assert window == "The soup is salty. / Sabine (8 May). Under the third stair."
 
 
 @pytest.fixture
