@@ -1,7 +1,8 @@
 """Any server with the usual `/rerank` API: Cohere, Jina, vLLM, text-embeddings-inference."""
 
+import os
 from collections.abc import Sequence
-from functools import cache
+from functools import lru_cache
 
 import httpx
 from django.conf import settings
@@ -39,7 +40,9 @@ class HostedReranker:
         headers = {"Authorization": f"Bearer {key}"} if key else {}
         address = settings.RERANK_URL.rstrip("/") + "/rerank"
         try:
-            response = _client().post(address, json=body, headers=headers, timeout=seconds)
+            response = _client(os.getpid()).post(
+                address, json=body, headers=headers, timeout=seconds
+            )
             response.raise_for_status()
             answer = _Answer.model_validate_json(response.content)
         except httpx.TimeoutException:
@@ -52,8 +55,8 @@ class HostedReranker:
         return [scores[number] for number in range(len(texts))]
 
 
-@cache
-def _client() -> httpx.Client:
-    """Return the client of this process. A new one for each call would read all certificates again
-    (about 30 ms) and open a new connection."""
+@lru_cache(maxsize=1)
+def _client(_pid: int) -> httpx.Client:
+    """Return the client of this process: a forked child must not share its parent's sockets. A new
+    one for each call would read all certificates again (about 30 ms) and open a new connection."""
     return httpx.Client(limits=httpx.Limits(keepalive_expiry=KEEP_SECONDS))
