@@ -24,9 +24,17 @@ TWO_WORLDS = DATA / "statements_two_worlds.jsonl"
 THIRD_AUTHOR = DATA / "statements_third_author.jsonl"
 FOURTH_AUTHOR = DATA / "statements_fourth_author.jsonl"
 FIFTH_AUTHOR = DATA / "statements_fifth_author.jsonl"
-SETS = (STATEMENTS, TWO_WORLDS, THIRD_AUTHOR, FOURTH_AUTHOR, FIFTH_AUTHOR)
+SIXTH_AUTHOR = DATA / "statements_sixth_author.jsonl"
+SETS = (STATEMENTS, TWO_WORLDS, THIRD_AUTHOR, FOURTH_AUTHOR, FIFTH_AUTHOR, SIXTH_AUTHOR)
 SEEN = ("tuning", "development", "third_author", "fourth_author", "fifth_author_even")
-HALVES = (*SEEN, "reporting", "held_out", "fifth_author_odd")
+HALVES = (
+    *SEEN,
+    "reporting",
+    "held_out",
+    "fifth_author_odd",
+    "sixth_author_even",
+    "sixth_author_odd",
+)
 LABELS = ("true", "false", "unknown")
 
 Verdicts = list[tuple[dict[str, str], str, str, float]]

@@ -1,5 +1,6 @@
 """The worlds that the statements of `bench.fact_check` speak about: the demo world, Dunmarrow,
-whose facts have other relations, and Ombrel, most facts of which say more in a label."""
+whose facts have other relations, and Ombrel and Humbrel, most facts of which say more in a
+label."""
 
 import json
 from collections.abc import Mapping
@@ -10,7 +11,10 @@ import yaml
 
 DATA = Path(__file__).parent / "data"
 DUNMARROW = DATA / "dunmarrow" / "world.yaml"
-OMBREL = DATA / "ombrel" / "world.json"
+LABELLED_WORLDS = {
+    "ombrel": DATA / "ombrel" / "world.json",
+    "humbrel": DATA / "humbrel" / "world.json",
+}
 DAYS_PER_YEAR = 360
 NODE_KINDS = {
     "person": "Character",
@@ -37,8 +41,8 @@ def load_statement_world(slug: str) -> Any:
     transaction."""
     if slug == "dunmarrow":
         return _load_dunmarrow()
-    if slug == "ombrel":
-        return _load_ombrel()
+    if slug in LABELLED_WORLDS:
+        return _load_labelled(slug)
     from memory_site.demo.load import load_graph, load_lore, load_setting
     from memory_site.demo.world_files import read_world
 
@@ -86,18 +90,19 @@ def _create_world(slug: str, name: str, calendar: dict[str, Any]) -> Any:
     return world
 
 
-def _load_ombrel() -> Any:
-    """Load the third world. Its entities have no entries: its lore is about several of them. A year
-    is its first day as `since`, and its last one as `until`."""
+def _load_labelled(slug: str) -> Any:
+    """Load a world whose entities have no entries: its lore is about several of them. A year is
+    its first day as `since`, and its last one as `until`."""
+    from knowledge.graph.relations import Relations
     from knowledge.graph.schemas import EdgeFact, GraphFact, NodeFact
     from knowledge.graph.upsert import upsert_facts
     from knowledge.schemas import LoreIn
     from knowledge.upsert import upsert_lore
 
-    data = json.loads(OMBREL.read_text(encoding="utf-8"))
+    data = json.loads(LABELLED_WORLDS[slug].read_text(encoding="utf-8"))
     months = [f"Month {number}" for number in range(1, 13)]
     calendar = {"epoch": "Year", "days_per_month": 30, "months": months}
-    world = _create_world("ombrel", data["world"], calendar)
+    world = _create_world(slug, data["world"], calendar)
     for entry in data["lore"]:
         lore = LoreIn(
             slug=entry["id"],
@@ -123,18 +128,24 @@ def _load_ombrel() -> Any:
         for entity in data["entities"]
     ]
     kinds = {node.slug: node.kind for node in nodes}
-    edges = [EdgeFact.model_validate({**public, **_fact_of(f, kinds)}) for f in data["facts"]]
+    relations = Relations.load()
+    rows = [_fact_of(fact, kinds, relations) for fact in data["facts"]]
+    edges = [EdgeFact.model_validate({**public, **row}) for row in rows]
     upsert_facts(
         world, [*(GraphFact(node=node) for node in nodes), *(GraphFact(edge=e) for e in edges)]
     )
     return world
 
 
-def _fact_of(fact: dict[str, Any], kinds: Mapping[str, str]) -> dict[str, Any]:
+def _fact_of(fact: dict[str, Any], kinds: Mapping[str, str], relations: Any) -> dict[str, Any]:
     """Return the fact in a relation that may join its ends: its author knew the names of the
     relations, and not which kinds they join."""
-    joined = (kinds[fact["source"]], fact["kind"], kinds[fact["target"]])
-    relation = JOINABLE.get(joined, fact["kind"])
+    ends = (kinds[fact["source"]], kinds[fact["target"]])
+    relation = JOINABLE.get((ends[0], fact["kind"], ends[1]), fact["kind"])
+    row = relations[relation]
+    stored = relations[row.stored_as] if row.stored_as else row
+    if (ends[::-1] if row.stored_as else ends) not in stored.joins:
+        relation = "RELATES_TO"
     row = {"src": fact["source"], "relation": relation, "dst": fact["target"]}
     row["label"] = fact["label"]
     if "since" in fact:

@@ -7,10 +7,11 @@ from knowledge.fact_check.claims import Claim, UnparsedClaim, not_understood
 from knowledge.fact_check.evidence import present_prose, to_fact_source
 from knowledge.fact_check.labelled_facts import meanings_of
 from knowledge.fact_check.lexicon import ClaimKind, Reading, claim_kinds
+from knowledge.fact_check.paraphrase_claims import judge_by_meaning
 from knowledge.fact_check.prose import judge_by_prose
 from knowledge.fact_check.schemas import Assertion, LoreAssertResult, Triple
 from knowledge.fact_check.statements import StatementReader
-from knowledge.fact_check.verdicts import UNKNOWN, join_verdicts
+from knowledge.fact_check.verdicts import UNKNOWN, Judgement, join_verdicts
 from knowledge.graph.caller_views import view_at
 from knowledge.graph.entity_linking import EntityLinker
 from knowledge.graph.models import GraphNode
@@ -41,18 +42,23 @@ def lore_assert(ask: Assertion, caller: Caller) -> LoreAssertResult:
 
 
 def _check_statement(text: str, view: View, caller: Caller) -> LoreAssertResult:
-    """Judge by the facts, then by the sentences of lore, then by what a model reads in it."""
+    """Judge by the facts, then by the sentences of lore, then by what the words mean, then by what
+    a language model reads in it."""
     reader = StatementReader(text, view)
     claims, result = _first_understood(reader, view, caller)
-    if result.result != UNKNOWN or result.contested or result.candidates:
+    if result.result != UNKNOWN or result.contested:
         return result
     # Lore has no past versions to judge by what was believed then.
-    is_now = view.believed_at is None
+    is_now = view.believed_at is None and not result.candidates
     if is_now and (evidence := judge_by_prose(reader.text, reader.linker, caller)):
         return present_prose(evidence)
-    if isinstance(claims, UnparsedClaim):
-        return _check_claims(reader.read_with_model(claims), view, caller)
-    return result
+    if not isinstance(claims, UnparsedClaim):
+        return result
+    if verdict := judge_by_meaning(reader, caller):
+        return _present_verdict(verdict, caller)
+    if result.candidates:
+        return result
+    return _check_claims(reader.read_with_model(claims), view, caller)
 
 
 def _first_understood(
@@ -87,7 +93,10 @@ def _check_claims(
             degraded=["llm"] if claims.is_model_down else [],
         )
     checker = FactChecker(view, caller=caller)
-    verdict = join_verdicts([checker.judge(claim) for claim in claims])
+    return _present_verdict(join_verdicts([checker.judge(claim) for claim in claims]), caller)
+
+
+def _present_verdict(verdict: Judgement, caller: Caller) -> LoreAssertResult:
     # `sources` are the facts that decided: those in favor, or those against it if there are none.
     deciding = verdict.supporting or verdict.opposing
     opposing = verdict.opposing if verdict.is_contested else ()

@@ -1,0 +1,207 @@
+"""Judge a statement whose words no lexicon has by what they mean (`paraphrases.py`).
+
+The statement has to be about two names. The meaning of its other words chooses one relation of the
+lexicon, or none; the facts decide, as for a statement that was parsed. A wrong guess mostly finds
+no fact. It is likelier to find one that excludes the claim than one that states it, so `false`
+takes a higher score.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from knowledge.fact_check.checker import FactChecker
+from knowledge.fact_check.claims import MAX_NAMES, PRESENT, Claim
+from knowledge.fact_check.descriptions import DescriptionReader
+from knowledge.fact_check.lexicon import claim_kinds, language_of, lexicon, load_yaml
+from knowledge.fact_check.name_slots import DescribedMention, joined_mentions, with_slots
+from knowledge.fact_check.paraphrases import LETTERS, NONE, PhraseClass, masked, phrase_model
+from knowledge.fact_check.prose_words import words_of
+from knowledge.fact_check.role_parser import aspect_of
+from knowledge.fact_check.statement_parts import (
+    SPACES,
+    ClaimDate,
+    Tense,
+    strip_date,
+    strip_negation,
+    strip_tense,
+)
+from knowledge.fact_check.statements import StatementReader
+from knowledge.fact_check.verdicts import FALSE, TRUE, UNKNOWN, Judgement, has_ended
+from knowledge.graph.entity_linking import EntityLinker
+from knowledge.graph.models import GraphEdge
+from retrieval.embedders import get_embedder
+from retrieval.errors import EmbedderDown
+from retrieval.text import NameMention, name_words
+from worlds.callers import Caller
+
+LEAST = {TRUE: 0.4, FALSE: 0.65}
+"""The scores from which a guess is believed, by the verdict that the facts give it. Chosen on the
+statements that were read (`bench.fact_check`)."""
+LEAST_NEGATED, LEAST_DESCRIBED = 0.75, 0.7
+LEAST_LEAD = 0.15
+"""How much a guess has to be ahead of the next one that the facts judge otherwise."""
+MOST_WORDS = 14
+ALTERNATIVES = {"lives": ("lives", "located")}
+"""A claim of the phrases that facts state in more than one way."""
+SLOT = re.compile(r"(?<!\S)M(\d)\S*")
+
+
+@dataclass(frozen=True)
+class OpenStatement:
+    """A statement about two names, without its time, date and negation."""
+
+    text: str
+    a: int
+    b: int
+    tense: Tense
+    date: ClaimDate | None
+    is_negated: bool
+    is_described: bool
+    is_now: bool
+    """Whether its words say that it holds at present."""
+    kinds: tuple[str, ...]
+    language: str
+    linker: EntityLinker
+    mentions: tuple[NameMention, ...]
+
+    @property
+    def masked(self) -> str:
+        return masked(self.text, self.kinds, self.language)
+
+    @property
+    def pair(self) -> str:
+        return self.kinds[self.a] + self.kinds[self.b]
+
+
+def judge_by_meaning(reader: StatementReader, caller: Caller) -> Judgement | None:
+    """Return what the facts say of the meaning of a statement; None if that is not clear, or
+    without the embedder that the phrases were fitted for."""
+    embedder = get_embedder("lore")
+    if embedder.name != phrase_model().embedder:
+        return None
+    checker = FactChecker(reader.view, caller=caller)
+    for statement in _open_statements(reader):
+        try:
+            (vector,) = embedder.embed_query([statement.masked])
+        except EmbedderDown:
+            return None
+        guesses = phrase_model().scores(statement.pair, vector)
+        if verdict := _believed(statement, guesses, checker):
+            return verdict
+    return None
+
+
+def _believed(
+    statement: OpenStatement, guesses: list[tuple[PhraseClass, float]], checker: FactChecker
+) -> Judgement | None:
+    """Return the verdict of the best guess if it is good enough for that verdict."""
+    if not guesses or guesses[0][0].claim == NONE:
+        return None
+    (best, score), rivals = guesses[0], guesses[1:]
+    verdict = checker.judge(_claim(statement, best))
+    if verdict.result == UNKNOWN or score < _least(statement, verdict):
+        return None
+    if verdict.result == FALSE and not _may_refute(statement, verdict, checker):
+        return None
+    for guess, other in rivals:
+        if score - other >= LEAST_LEAD:
+            break
+        if guess.claim == NONE or checker.judge(_claim(statement, guess)).result != verdict.result:
+            return None
+    return verdict
+
+
+def _least(statement: OpenStatement, verdict: Judgement) -> float:
+    least = [LEAST[verdict.result]]
+    if statement.is_negated:
+        least.append(LEAST_NEGATED)
+    if statement.is_described:
+        least.append(LEAST_DESCRIBED)
+    return max(least)
+
+
+def _may_refute(statement: OpenStatement, verdict: Judgement, checker: FactChecker) -> bool:
+    """Whether a statement is false because of `verdict.opposing`: a description may mean somebody
+    else, and of what is over the statement may speak in a past tense that the lexicon does not
+    know."""
+    if statement.is_described:
+        return False
+    nodes = [statement.linker.node_of(mention) for mention in statement.mentions]
+    ends = {nodes[statement.a].pk, nodes[statement.b].pk}
+    day = checker.view.at
+
+    def is_over(fact: GraphEdge) -> bool:
+        return {fact.src_id, fact.dst_id} == ends and has_ended(fact, day)
+
+    is_about_now = statement.tense != Tense.PRESENT or statement.is_now
+    return is_about_now or not any(map(is_over, verdict.opposing))
+
+
+def _claim(statement: OpenStatement, guess: PhraseClass) -> Claim:
+    nodes = [statement.linker.node_of(mention) for mention in statement.mentions]
+    a, b = nodes[statement.a], nodes[statement.b]
+    if not guess.is_first:
+        a, b = b, a
+    names = ALTERNATIVES.get(guess.claim, (guess.claim,))
+    kinds = tuple(claim_kinds()[name] for name in names)
+    tense, date = statement.tense, statement.date
+    aspect = aspect_of(statement.text, guess.claim, statement.language)
+    if date and date.role == "during" and aspect != "states":
+        date = ClaimDate("since" if aspect == "begins" else "until", date.text, date.language)
+    return Claim(a, b, kinds, is_negated=statement.is_negated, tense=tense, date=date)
+
+
+def _open_statements(reader: StatementReader) -> Iterator[OpenStatement]:
+    """Yield the readings of a statement that are about two names and say no number."""
+    mentions = joined_mentions(reader.text, reader.linker)[:MAX_NAMES]
+    described = DescriptionReader(reader.text, reader.linker, reader.view)
+    readings = [tuple(mentions), *described.readings(mentions)]
+    for n, reading in enumerate(readings):
+        linker = described.linker if n else reader.linker
+        if any(mention.ambiguous for mention in reading):
+            continue
+        if statement := _open_statement(reader.text, reading, linker):
+            yield statement
+
+
+def _open_statement(
+    sentence: str, mentions: tuple[NameMention, ...], linker: EntityLinker
+) -> OpenStatement | None:
+    nodes = [linker.node_of(mention) for mention in mentions]
+    language = lexicon(language_of(sentence))
+    full = language.titles.sub("", with_slots(sentence, mentions, nodes))
+    text, tense = strip_tense(full, language)
+    text, date = strip_date(text, language)
+    text, is_negated = strip_negation(text, language)
+    if tense in (Tense.NEVER, Tense.NO_LONGER):
+        is_negated = False
+    elif tense == Tense.PRESENT and language.past.search(text):
+        tense = Tense.PAST
+    slots = [int(number) for number in SLOT.findall(text)]
+    if len(slots) != 2 or len({nodes[slot].pk for slot in slots}) != 2:
+        return None
+    statement = OpenStatement(
+        text=SPACES.sub(" ", text),
+        a=slots[0],
+        b=slots[1],
+        tense=tense,
+        date=date,
+        is_negated=is_negated,
+        is_described=any(isinstance(m, DescribedMention) for m in mentions),
+        is_now=bool(PRESENT.search(" ".join(word.norm for word in name_words(sentence)))),
+        kinds=tuple(LETTERS[node.kind] for node in nodes),
+        language=language.language,
+        linker=linker,
+        mentions=mentions,
+    )
+    return statement if _is_plain(statement) else None
+
+
+def _is_plain(statement: OpenStatement) -> bool:
+    """Whether the rest is short and neither counts nor supposes anything."""
+    said = words_of(statement.masked, [], [], statement.language)
+    intending = load_yaml("roles")[statement.language]["intending"]
+    is_intending = bool(intending and re.search(intending, statement.text))
+    is_short = len(statement.text.split()) <= MOST_WORDS
+    return is_short and not (said.numbers or said.is_supposing or is_intending)
