@@ -16,7 +16,7 @@ from collections import Counter
 from pathlib import Path
 
 from bench.scratch import connect
-from bench.statement_worlds import load_statement_world
+from bench.statement_worlds import last_day_of, load_statement_world
 
 DATA = Path(__file__).parent / "data"
 STATEMENTS = DATA / "statements.jsonl"
@@ -26,13 +26,19 @@ FOURTH_AUTHOR = DATA / "statements_fourth_author.jsonl"
 FIFTH_AUTHOR = DATA / "statements_fifth_author.jsonl"
 SIXTH_AUTHOR = DATA / "statements_sixth_author.jsonl"
 SETS = (STATEMENTS, TWO_WORLDS, THIRD_AUTHOR, FOURTH_AUTHOR, FIFTH_AUTHOR, SIXTH_AUTHOR)
-SEEN = ("tuning", "development", "third_author", "fourth_author", "fifth_author_even")
+SEEN = (
+    "tuning",
+    "development",
+    "third_author",
+    "fourth_author",
+    "fifth_author_even",
+    "sixth_author_even",
+)
 HALVES = (
     *SEEN,
     "reporting",
     "held_out",
     "fifth_author_odd",
-    "sixth_author_even",
     "sixth_author_odd",
 )
 LABELS = ("true", "false", "unknown")
@@ -47,9 +53,10 @@ def main() -> None:
     )
     parser.add_argument("--half", choices=HALVES, default="reporting")
     parser.add_argument("--misses", action="store_true", help="print every wrong answer")
+    parser.add_argument("--now", action="store_true", help="ask on the last day of the world's now")
     args = parser.parse_args()
     connect()
-    verdicts = answer_statements(read_statements(args.half))
+    verdicts = answer_statements(read_statements(args.half), is_now=args.now)
     print_report(verdicts, misses=args.misses and args.half in SEEN)
 
 
@@ -58,8 +65,9 @@ def read_statements(half: str) -> list[dict[str, str]]:
     return [row for row in map(json.loads, lines) if row["half"] == half]
 
 
-def answer_statements(rows: list[dict[str, str]]) -> Verdicts:
-    """Return the answers that the game master of a freshly loaded world gets."""
+def answer_statements(rows: list[dict[str, str]], *, is_now: bool = False) -> Verdicts:
+    """Return the answers that the game master of a freshly loaded world gets. `is_now`: the
+    question says which day it is, where the world of the set has one."""
     from django.db import transaction
 
     from knowledge.fact_check.schemas import Assertion
@@ -72,9 +80,9 @@ def answer_statements(rows: list[dict[str, str]]) -> Verdicts:
         callers = {slug: Caller.gm(load_statement_world(slug)) for slug in slugs}
         for row in rows:
             begun = time.perf_counter()
-            answer = lore_assert(
-                Assertion(fact=row["text"]), callers[row.get("world", "ferrymark")]
-            )
+            slug = row.get("world", "ferrymark")
+            at = last_day_of(slug) if is_now else None
+            answer = lore_assert(Assertion(fact=row["text"], at=at), callers[slug])
             elapsed = 1000 * (time.perf_counter() - begun)
             verdicts.append((row, answer.result, answer.reason, elapsed))
         transaction.set_rollback(True)

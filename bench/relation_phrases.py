@@ -50,7 +50,7 @@ def read_phrases(path: Path = PHRASES) -> list[Phrase]:
 
 
 def _phrase(claim: str, kinds: tuple[str, str], language: str, text: str) -> Phrase:
-    from knowledge.fact_check.paraphrases import masked
+    from knowledge.fact_check.paraphrases import mask_names
     from retrieval.text import fold_name
 
     plain = fold_name(text.replace("{a}", "Qaq").replace("{b}", "Qbq")).replace("—", " ")
@@ -61,15 +61,15 @@ def _phrase(claim: str, kinds: tuple[str, str], language: str, text: str) -> Phr
     order = "".join(kinds if is_first else kinds[::-1])
     is_turned = kinds[0] != kinds[1] or claim not in MUTUAL
     name = claim if is_first or not is_turned or claim == "none" else f"{claim}:second"
-    return Phrase(masked(slotted, kinds, language), language, order, name)
+    return Phrase(mask_names(slotted, kinds, language), language, order, name)
 
 
 def vectors_of(phrases: list[Phrase]) -> Any:
-    from knowledge.fact_check.paraphrases import weighted
+    from knowledge.fact_check.paraphrases import weigh_parts
     from retrieval.embedders import get_embedder
 
     rows = get_embedder("lore").embed_query([phrase.text for phrase in phrases])
-    return np.stack([weighted(row) for row in rows]).astype(np.float64)
+    return np.stack([weigh_parts(row) for row in rows]).astype(np.float64)
 
 
 def same_kinds(phrases: list[Phrase]) -> Any:

@@ -53,6 +53,14 @@ def load_statement_world(slug: str) -> Any:
     return world
 
 
+def last_day_of(slug: str) -> float | None:
+    """Return the last day of the present year of a world; None if its file has no present."""
+    if slug not in LABELLED_WORLDS:
+        return None
+    now = json.loads(LABELLED_WORLDS[slug].read_text(encoding="utf-8"))["now"]
+    return float(DAYS_PER_YEAR * (now + 1) - 1)
+
+
 def _load_dunmarrow() -> Any:
     from knowledge.schemas import LoreIn
     from knowledge.upsert import upsert_lore

@@ -65,6 +65,7 @@ def text_lexicon(language: str) -> TextLexicon:
     other = statements.load_yaml(language)
     titles = sorted({*other["titles"], *data["titles"]}, key=len, reverse=True)
     ending, words = data.get("title_ending", ""), "|".join(map(re.escape, titles))
+    no_title = f"(?!{data['no_title']})" if "no_title" in data else ""
     pronouns = {word: tuple(value.split()) for word, value in data["pronouns"].items()}
     return TextLexicon(
         language=language,
@@ -88,7 +89,8 @@ def text_lexicon(language: str) -> TextLexicon:
         pronouns=pronouns,
         titles=re.compile(
             # Not after a possessor: `her brother Joss` says whose brother he is.
-            rf"(?<!\S)(?<!_s )(?<!_q )(?<!_의 )(?:{words}){ending} (?=M\d)"
+            # `Брат M1_x` with the name alone in the genitive says whose brother somebody is.
+            rf"(?<!\S)(?<!_s )(?<!_q )(?<!_의 ){no_title}(?:{words}){ending} (?=M\d)"
         ),
         holder=_holder(data, other),
         data=data,

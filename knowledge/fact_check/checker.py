@@ -21,7 +21,8 @@ from knowledge.fact_check.deeds import (
     facts_of_others,
     is_done_once,
 )
-from knowledge.fact_check.event_dates import days_of_event
+from knowledge.fact_check.durations import years_between, years_of_fact
+from knowledge.fact_check.event_dates import days_of_event, event_span
 from knowledge.fact_check.labelled_facts import (
     amount_of,
     labelled_facts,
@@ -52,6 +53,7 @@ from knowledge.graph.relations import Relations
 from retrieval.text import fold_name
 from worlds.calendars.date_parser import DateSpan
 from worlds.callers import Caller
+from worlds.world_calendar import calendar_of
 
 MIN_CONFIDENCE = 0.5
 """Facts below this confidence decide nothing."""
@@ -67,6 +69,8 @@ class FactChecker:
     """Who may read the lore that dates an event; without one only facts do."""
 
     def judge(self, claim: Claim) -> Judgement:
+        if claim.duration:
+            return self._judge_duration(claim)
         if claim.state:
             verdict = self._judge_state(claim)
             return (
@@ -87,6 +91,30 @@ class FactChecker:
         if claim.says_more and (claim.is_negated or verdict.result == TRUE):
             return no_evidence()
         return replace(verdict, result=OPPOSITE[verdict.result]) if claim.is_negated else verdict
+
+    def _judge_duration(self, claim: Claim) -> Judgement:
+        """Judge how long something lasted, by the facts that say that it did: true if all lasted so
+        long, false if none did or if it is not so at all."""
+        calendar = calendar_of(self.view.world)
+        if calendar is None or claim.is_negated or claim.duration is None:
+            return no_evidence()
+        if claim.kinds and claim.kinds[0].is_dated:
+            span = event_span(claim.a, self.facts)
+            told: tuple[GraphEdge, ...] = tuple(self.facts.filter(src=claim.a, since__isnull=False))
+            years = [years_between(span, calendar)] if span else []
+        else:
+            plain = self.judge(replace(claim, duration=None))
+            if plain.result != TRUE:
+                return plain
+            told = plain.supporting
+            known = [years_of_fact(fact, calendar, self.view.at) for fact in told]
+            years = [each for each in known if each is not None] if None not in known else []
+        fitting = {claim.duration.fits(each) for each in years}
+        if fitting == {True}:
+            return Judgement(TRUE, _("A known fact confirms it."), told)
+        if fitting == {False}:
+            return Judgement(FALSE, _("The facts record another date."), opposing=told)
+        return no_evidence()
 
     def _judge_state(self, claim: Claim) -> Judgement:
         assert claim.state

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 
 from django.utils.translation import gettext as _
 
+from knowledge.fact_check.durations import Duration, is_of_event, strip_duration
 from knowledge.fact_check.event_claims import named_event
 from knowledge.fact_check.lexicon import ClaimKind, Lexicon, claim_kinds, language_of, lexicon
 from knowledge.fact_check.name_slots import described_mentions, joined_mentions, with_slots
@@ -71,6 +72,8 @@ class Claim:
     """How much is owed, if it is said."""
     seniority: Seniority | None = None
     """Which of two siblings `a` is, if it is said."""
+    duration: Duration | None = None
+    """How long it lasted or has lasted, if it is said."""
 
     @property
     def is_past(self) -> bool:
@@ -246,6 +249,7 @@ def _match_patterns(text: str, nodes: list[GraphNode], language: Lexicon) -> Cla
 
 
 def _match_untitled(text: str, nodes: list[GraphNode], language: Lexicon) -> Claim | None:
+    text, duration = strip_duration(text, language.language)
     text, tense = strip_tense(text, language)
     text, date = strip_date(text, language)
     text, is_negated = strip_negation(text, language)
@@ -254,6 +258,9 @@ def _match_untitled(text: str, nodes: list[GraphNode], language: Lexicon) -> Cla
     elif tense == Tense.PRESENT and language.past.search(text):
         tense = Tense.PAST
     text = without(text, language.ignorable)
+    if duration and is_of_event(text, language.language) and nodes[0].kind == NodeKind.EVENT:
+        kinds = (claim_kinds()["happened"],)
+        return Claim(nodes[0], None, kinds, is_negated=is_negated, duration=duration)
     text, amount = strip_amount(text, language)
     claim = _match_kinds(text, nodes, language)
     if amount and (claim is None or claim.kinds[0].name not in ("owes", "creditor")):
@@ -270,7 +277,13 @@ def _match_untitled(text: str, nodes: list[GraphNode], language: Lexicon) -> Cla
     is_of_siblings = any(kind.name in SIBLINGS for kind in claim.kinds)
     seniority = said_seniority(text) if is_of_siblings else None
     return replace(
-        claim, is_negated=is_negated, tense=tense, date=date, seniority=seniority, amount=amount
+        claim,
+        is_negated=is_negated,
+        tense=tense,
+        date=date,
+        seniority=seniority,
+        amount=amount,
+        duration=duration,
     )
 
 

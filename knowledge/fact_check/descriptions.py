@@ -46,6 +46,12 @@ COPULA = {
     ),
     "ru": re.compile(r"(?:—|–|\s-|\bэто|\bне|\bявля\w+|\bбыла?|\bстала?)\s+(?:\w+\s+)?$"),
 }
+PLURALS = {
+    "en": re.compile(r"\w+[^s'’]s"),
+    "ru": re.compile(r"\w+(?:и|ы|ов|ев|ей|ам|ям|ами|ями|ах|ях)", re.IGNORECASE),
+}
+"""A surname in the plural. Russian ones in `а` are left to the other rules: `Фёдоровы` may share
+the name of no house, `Анны` is one woman in the genitive."""
 DEFINITE = re.compile(r"\bthe\s+(?:\w+\s+)?$", re.IGNORECASE)
 Mentions = tuple[NameMention, ...]
 
@@ -125,13 +131,20 @@ class DescriptionReader:
             node.pk for noun in nouns for node in nodes if node.pk in self._described_alone(noun)
         }
         lasting = [node.pk for node in nodes if node.kind != NodeKind.EVENT]
-        for fitting in (told, set(lasting)):
+        for fitting in (told, self._family(mention, nodes), set(lasting)):
             if len(fitting) == 1:
                 kept = tuple(match for match in mention.matches if match.key in fitting)
                 titles = [w for w in beside if w.start >= mention.end] if fitting is told else []
                 end = titles[0].end if titles else mention.end
                 return self._with_title(replace(mention, matches=kept), end)
         return mention
+
+    def _family(self, mention: NameMention, nodes: Iterable[GraphNode]) -> set[UUID]:
+        """Return the house, bank or clan that `the Kelds` means where people share its name."""
+        plural = PLURALS.get(self.language)
+        if plural is None or not plural.fullmatch(mention.text):
+            return set()
+        return {node.pk for node in nodes if node.kind == NodeKind.FACTION}
 
     def _with_title(self, mention: NameMention, end: int) -> NameMention:
         """Return the mention with the title after it: `펠 선장의`."""

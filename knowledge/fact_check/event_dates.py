@@ -22,3 +22,11 @@ def days_of_event(event: GraphNode, facts: FactQuerySet, caller: Caller | None) 
     days = facts.filter(Q(src=event), since__isnull=False).values_list("since", flat=True)
     first = min(days, default=event.since)
     return None if first is None else DateSpan(first, first)
+
+
+def event_span(event: GraphNode, facts: FactQuerySet) -> DateSpan | None:
+    """Return from when to when an event was, by the facts that know both; None if they disagree or
+    none does."""
+    rows = facts.filter(src=event, since__isnull=False, until__isnull=False)
+    spans = {DateSpan(since, until) for since, until in rows.values_list("since", "until")}
+    return spans.pop() if len(spans) == 1 else None

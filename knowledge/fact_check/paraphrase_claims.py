@@ -9,13 +9,14 @@ takes a higher score.
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 
 from knowledge.fact_check.checker import FactChecker
 from knowledge.fact_check.claims import MAX_NAMES, PRESENT, Claim
 from knowledge.fact_check.descriptions import DescriptionReader
 from knowledge.fact_check.lexicon import claim_kinds, language_of, lexicon, load_yaml
 from knowledge.fact_check.name_slots import DescribedMention, joined_mentions, with_slots
-from knowledge.fact_check.paraphrases import LETTERS, NONE, PhraseClass, masked, phrase_model
+from knowledge.fact_check.paraphrases import LETTERS, NONE, PhraseClass, mask_names, phrase_model
 from knowledge.fact_check.prose_words import words_of
 from knowledge.fact_check.role_parser import aspect_of
 from knowledge.fact_check.statement_parts import (
@@ -41,7 +42,7 @@ statements that were read (`bench.fact_check`)."""
 LEAST_NEGATED, LEAST_DESCRIBED = 0.75, 0.7
 LEAST_LEAD = 0.15
 """How much a guess has to be ahead of the next one that the facts judge otherwise."""
-MOST_WORDS = 14
+MOST_WORDS, MOST_READINGS = 14, 4
 ALTERNATIVES = {"lives": ("lives", "located")}
 """A claim of the phrases that facts state in more than one way."""
 SLOT = re.compile(r"(?<!\S)M(\d)\S*")
@@ -66,8 +67,8 @@ class OpenStatement:
     mentions: tuple[NameMention, ...]
 
     @property
-    def masked(self) -> str:
-        return masked(self.text, self.kinds, self.language)
+    def phrase(self) -> str:
+        return mask_names(self.text, self.kinds, self.language)
 
     @property
     def pair(self) -> str:
@@ -81,11 +82,12 @@ def judge_by_meaning(reader: StatementReader, caller: Caller) -> Judgement | Non
     if embedder.name != phrase_model().embedder:
         return None
     checker = FactChecker(reader.view, caller=caller)
-    for statement in _open_statements(reader):
-        try:
-            (vector,) = embedder.embed_query([statement.masked])
-        except EmbedderDown:
-            return None
+    statements = list(islice(_open_statements(reader), MOST_READINGS))
+    try:
+        vectors = embedder.embed_query([each.phrase for each in statements]) if statements else ()
+    except EmbedderDown:
+        return None
+    for statement, vector in zip(statements, vectors, strict=True):
         guesses = phrase_model().scores(statement.pair, vector)
         if verdict := _believed(statement, guesses, checker):
             return verdict
@@ -200,7 +202,7 @@ def _open_statement(
 
 def _is_plain(statement: OpenStatement) -> bool:
     """Whether the rest is short and neither counts nor supposes anything."""
-    said = words_of(statement.masked, [], [], statement.language)
+    said = words_of(statement.phrase, [], [], statement.language)
     intending = load_yaml("roles")[statement.language]["intending"]
     is_intending = bool(intending and re.search(intending, statement.text))
     is_short = len(statement.text.split()) <= MOST_WORDS

@@ -86,18 +86,18 @@ class PhraseModel:
         kinds without phrases."""
         if kinds not in self.classes:
             return []
-        values = weighted(vector) @ self.weights[kinds] + self.shares[kinds]
+        values = weigh_parts(vector) @ self.weights[kinds] + self.shares[kinds]
         order = np.argsort(-values)
         return [(PhraseClass.of(self.classes[kinds][n]), float(values[n])) for n in order]
 
 
-def weighted(vector: Vectors) -> NDArray[np.float32]:
+def weigh_parts(vector: Vectors) -> NDArray[np.float32]:
     """Return a vector of the local embedder (dims,) with each part scaled to its share."""
     parts = unit_parts(vector)
     return np.concatenate([part * share for part, share in zip(parts, SHARES, strict=True)])
 
 
-def masked(text: str, kinds: Sequence[str], language: str) -> str:
+def mask_names(text: str, kinds: Sequence[str], language: str) -> str:
     """Return a text with two slots with a word for each: `anna runs guild`. `kinds` are the letters
     of the entities by the number of their slot."""
     words: dict[int, str] = {}

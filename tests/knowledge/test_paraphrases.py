@@ -4,7 +4,7 @@ import pytest
 from django.db import transaction
 
 from knowledge.fact_check.lexicon import claim_kinds
-from knowledge.fact_check.paraphrases import LETTERS, NONE, PLACEHOLDERS, masked, phrase_model
+from knowledge.fact_check.paraphrases import LETTERS, NONE, PLACEHOLDERS, mask_names, phrase_model
 from knowledge.fact_check.schemas import Assertion, LoreAssertResult
 from knowledge.fact_check.tool import lore_assert
 from knowledge.graph.schemas import GraphFact
@@ -111,10 +111,10 @@ def test_an_embedder_that_is_down_costs_only_the_understanding(island, monkeypat
 
 
 def test_names_become_words_for_their_kinds():
-    assert masked("M0 runs M1", ("P", "F"), "en") == "anna runs guild"
-    assert masked("M1_s brother hates M0", ("P", "P"), "en") == "anna's brother hates boris"
-    assert masked("M0_x дружит с M1_x", ("F", "F"), "ru") == "гильдия дружит с орден"
-    assert masked("M0_은 M1_에 산다", ("P", "L"), "ko") == "안나은 도시에 산다"
+    assert mask_names("M0 runs M1", ("P", "F"), "en") == "anna runs guild"
+    assert mask_names("M1_s brother hates M0", ("P", "P"), "en") == "anna's brother hates boris"
+    assert mask_names("M0_x дружит с M1_x", ("F", "F"), "ru") == "гильдия дружит с орден"
+    assert mask_names("M0_은 M1_에 산다", ("P", "L"), "ko") == "안나은 도시에 산다"
 
 
 def test_every_class_of_the_weights_is_a_claim_of_the_lexicon():

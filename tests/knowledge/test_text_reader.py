@@ -39,3 +39,39 @@ def test_it_is_what_the_text_is_about() -> None:
 )
 def test_ordinary_words_and_cut_names_are_neither_dead_nor_new(text: str) -> None:
     assert read(text) == []
+
+
+PEOPLE = [
+    GraphNode(name="Устин Рябина", kind="Character"),
+    GraphNode(name="Петтра Косс", kind="Character"),
+    GraphNode(name="엘리 모스", kind="Character"),
+    GraphNode(name="드레이 코스", kind="Character"),
+    GraphNode(name="갈매기 근위대", kind="Faction"),
+    GraphNode(name="퀼렛", kind="Location"),
+    GraphNode(name="Whitejaw", kind="Item"),
+    GraphNode(name="Ysolt", kind="Character"),
+]
+
+
+@pytest.mark.parametrize(
+    ("text", "relation", "label"),
+    [
+        ("Устин Рябина — брат Петтры Косс.", "RELATES_TO", "brother of"),
+        ("Устин Рябина — родной брат Петтры Косс.", "RELATES_TO", "brother of"),
+        ("Устин Рябина — двоюродный брат Петтры Косс.", "RELATES_TO", "cousin of"),
+        ("엘리 모스는 드레이 코스의 친누나입니다.", "RELATES_TO", "sister of"),
+        ("갈매기 근위대는 퀼렛에 주둔합니다.", "LOCATED_IN", ""),
+        ("The Whitejaw is Ysolt's from now on.", "OWNED_BY", ""),
+    ],
+)
+def test_kinship_before_a_genitive_polite_endings_and_possession(
+    text: str, relation: str, label: str
+) -> None:
+    facts = [f for f in TextReader(PEOPLE, relations()).read(text) if f.kind == "fact"]
+    assert [(fact.relation, fact.label) for fact in facts] == [(relation, label)]
+
+
+def test_a_title_in_the_case_of_the_name_stays_a_title() -> None:
+    nodes = [GraphNode(name="Омери", kind="Character"), *PEOPLE]
+    found = TextReader(nodes, relations()).read("Петтра Косс увидела брата Омери.")
+    assert [each for each in found if each.kind == "fact"] == []
