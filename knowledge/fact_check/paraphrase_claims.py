@@ -36,7 +36,7 @@ from retrieval.errors import EmbedderDown
 from retrieval.text import NameMention, name_words
 from worlds.callers import Caller
 
-LEAST = {TRUE: 0.4, FALSE: 0.65}
+LEAST = {TRUE: 0.6, FALSE: 0.7}
 """The scores from which a guess is believed, by the verdict that the facts give it. Chosen on the
 statements that were read (`bench.fact_check`)."""
 LEAST_NEGATED, LEAST_DESCRIBED = 0.75, 0.7

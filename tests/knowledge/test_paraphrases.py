@@ -47,7 +47,7 @@ STATEMENTS = [
     ("도른은 무른섬에 터를 잡고 산다.", "true"),
     ("There is no love lost between the Crown Fleet and the Red Gulls.", "true"),
     ("Sefa gives the orders in the Red Gulls.", "false"),
-    ("왕실 함대는 도른 손에서 굴러간다.", "false"),
+    ("Красными Чайками верховодит Сефа.", "false"),
     ("Dorn wants to leave the Red Gulls.", "unknown"),
     ("Sefa plays cards with Dorn every evening.", "unknown"),
     ("Сефа мечтает купить Костяной атлас.", "unknown"),
