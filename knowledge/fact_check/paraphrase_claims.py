@@ -1,9 +1,8 @@
 """Judge a statement whose words no lexicon has by what they mean (`paraphrases.py`).
 
 The statement has to be about two names. The meaning of its other words chooses one relation of the
-lexicon, or none; the facts decide, as for a statement that was parsed. A wrong guess mostly finds
-no fact. It is likelier to find one that excludes the claim than one that states it, so `false`
-takes a higher score.
+lexicon, or none; the facts may confirm it, as a statement that was parsed. A wrong guess mostly
+finds no fact that states it, but often one that excludes it, so nothing is `false` by a guess.
 """
 
 import re
@@ -12,7 +11,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from knowledge.fact_check.checker import FactChecker
-from knowledge.fact_check.claims import MAX_NAMES, PRESENT, Claim
+from knowledge.fact_check.claims import MAX_NAMES, Claim
 from knowledge.fact_check.descriptions import DescriptionReader
 from knowledge.fact_check.lexicon import claim_kinds, language_of, lexicon, load_yaml
 from knowledge.fact_check.name_slots import DescribedMention, joined_mentions, with_slots
@@ -28,18 +27,15 @@ from knowledge.fact_check.statement_parts import (
     strip_tense,
 )
 from knowledge.fact_check.statements import StatementReader
-from knowledge.fact_check.verdicts import FALSE, TRUE, UNKNOWN, Judgement, has_ended
+from knowledge.fact_check.verdicts import TRUE, Judgement
 from knowledge.graph.entity_linking import EntityLinker
-from knowledge.graph.models import GraphEdge
 from retrieval.embedders import get_embedder
 from retrieval.errors import EmbedderDown
-from retrieval.text import NameMention, name_words
+from retrieval.text import NameMention
 from worlds.callers import Caller
 
-LEAST = {TRUE: 0.6, FALSE: 0.7}
-"""The scores from which a guess is believed, by the verdict that the facts give it. Chosen on the
-statements that were read (`bench.fact_check`)."""
-LEAST_NEGATED, LEAST_DESCRIBED = 0.75, 0.7
+LEAST, LEAST_DESCRIBED = 0.6, 0.7
+"""The scores from which a guess is believed, without and with descriptions for names."""
 LEAST_LEAD = 0.15
 """How much a guess has to be ahead of the next one that the facts judge otherwise."""
 MOST_WORDS, MOST_READINGS = 14, 4
@@ -57,10 +53,7 @@ class OpenStatement:
     b: int
     tense: Tense
     date: ClaimDate | None
-    is_negated: bool
     is_described: bool
-    is_now: bool
-    """Whether its words say that it holds at present."""
     kinds: tuple[str, ...]
     language: str
     linker: EntityLinker
@@ -101,10 +94,10 @@ def _believed(
     if not guesses or guesses[0][0].claim == NONE:
         return None
     (best, score), rivals = guesses[0], guesses[1:]
+    least = LEAST_DESCRIBED if statement.is_described else LEAST
     verdict = checker.judge(_claim(statement, best))
-    if verdict.result == UNKNOWN or score < _least(statement, verdict):
-        return None
-    if verdict.result == FALSE and not _may_refute(statement, verdict, checker):
+    # What excludes a wrong guess is found too often to refute anything by it.
+    if verdict.result != TRUE or score < least:
         return None
     for guess, other in rivals:
         if score - other >= LEAST_LEAD:
@@ -112,32 +105,6 @@ def _believed(
         if guess.claim == NONE or checker.judge(_claim(statement, guess)).result != verdict.result:
             return None
     return verdict
-
-
-def _least(statement: OpenStatement, verdict: Judgement) -> float:
-    least = [LEAST[verdict.result]]
-    if statement.is_negated:
-        least.append(LEAST_NEGATED)
-    if statement.is_described:
-        least.append(LEAST_DESCRIBED)
-    return max(least)
-
-
-def _may_refute(statement: OpenStatement, verdict: Judgement, checker: FactChecker) -> bool:
-    """Whether a statement is false because of `verdict.opposing`: a description may mean somebody
-    else, and of what is over the statement may speak in a past tense that the lexicon does not
-    know."""
-    if statement.is_described:
-        return False
-    nodes = [statement.linker.node_of(mention) for mention in statement.mentions]
-    ends = {nodes[statement.a].pk, nodes[statement.b].pk}
-    day = checker.view.at
-
-    def is_over(fact: GraphEdge) -> bool:
-        return {fact.src_id, fact.dst_id} == ends and has_ended(fact, day)
-
-    is_about_now = statement.tense != Tense.PRESENT or statement.is_now
-    return is_about_now or not any(map(is_over, verdict.opposing))
 
 
 def _claim(statement: OpenStatement, guess: PhraseClass) -> Claim:
@@ -151,7 +118,7 @@ def _claim(statement: OpenStatement, guess: PhraseClass) -> Claim:
     aspect = aspect_of(statement.text, guess.claim, statement.language)
     if date and date.role == "during" and aspect != "states":
         date = ClaimDate("since" if aspect == "begins" else "until", date.text, date.language)
-    return Claim(a, b, kinds, is_negated=statement.is_negated, tense=tense, date=date)
+    return Claim(a, b, kinds, tense=tense, date=date)
 
 
 def _open_statements(reader: StatementReader) -> Iterator[OpenStatement]:
@@ -176,12 +143,18 @@ def _open_statement(
     text, tense = strip_tense(full, language)
     text, date = strip_date(text, language)
     text, is_negated = strip_negation(text, language)
-    if tense in (Tense.NEVER, Tense.NO_LONGER):
+    if tense == Tense.NO_LONGER:
         is_negated = False
     elif tense == Tense.PRESENT and language.past.search(text):
         tense = Tense.PAST
     slots = [int(number) for number in SLOT.findall(text)]
-    if len(slots) != 2 or len({nodes[slot].pk for slot in slots}) != 2:
+    # `Души не чает` denies nothing.
+    if (
+        is_negated
+        or tense == Tense.NEVER
+        or len(slots) != 2
+        or len({nodes[slot].pk for slot in slots}) != 2
+    ):
         return None
     statement = OpenStatement(
         text=SPACES.sub(" ", text),
@@ -189,9 +162,7 @@ def _open_statement(
         b=slots[1],
         tense=tense,
         date=date,
-        is_negated=is_negated,
         is_described=any(isinstance(m, DescribedMention) for m in mentions),
-        is_now=bool(PRESENT.search(" ".join(word.norm for word in name_words(sentence)))),
         kinds=tuple(LETTERS[node.kind] for node in nodes),
         language=language.language,
         linker=linker,

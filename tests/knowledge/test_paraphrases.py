@@ -46,8 +46,7 @@ STATEMENTS = [
     ("Костяной атлас вышел из-под пера Дорна Фелла.", "true"),
     ("도른은 무른섬에 터를 잡고 산다.", "true"),
     ("There is no love lost between the Crown Fleet and the Red Gulls.", "true"),
-    ("Sefa gives the orders in the Red Gulls.", "false"),
-    ("Красными Чайками верховодит Сефа.", "false"),
+    ("Sefa gives the orders in the Red Gulls.", "unknown"),
     ("Dorn wants to leave the Red Gulls.", "unknown"),
     ("Sefa plays cards with Dorn every evening.", "unknown"),
     ("Сефа мечтает купить Костяной атлас.", "unknown"),
@@ -92,9 +91,9 @@ def test_the_facts_that_decide_are_named(island):
     assert [source.statement for source in answer.sources] == ["Sefa Noll – leads – Crown Fleet"]
 
 
-def test_what_is_over_refutes_only_a_statement_about_the_present(island):
-    assert check(island, "Dorn ran the show in the Crown Fleet.").result != "false"
-    assert check(island, "Dorn still calls the shots in the Crown Fleet.").result == "false"
+def test_a_guess_refutes_nothing(island):
+    answer = check(island, "Sefa gives the orders in the Red Gulls.")
+    assert (answer.result, answer.understood) == ("unknown", False)
 
 
 def test_without_the_embedder_of_the_weights_such_words_are_not_understood(island, settings):
