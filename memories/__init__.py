@@ -1,4 +1,5 @@
-"""Agent memory, by the names of its designs: `from memories import Memory, EpisodicMemoryManager`.
+"""Agent memory and the game world, by the names of their designs: `from memories import Memory,
+EpisodicMemoryManager, ingest_lore`.
 
 In a plain script the first name that is used sets Django up. `memories.aio` has the same names for
 programs with an event loop.
@@ -33,6 +34,12 @@ PLACES = {
     "memories.memgpt": (
         *("use_memory", "core_memory_append", "core_memory_replace", "archival_memory_insert"),
         *("archival_memory_search", "conversation_search"),
+    ),
+    "memories.domain_config": ("EmbeddingConfig", "KnowledgeDomainConfig", "knowledge_domains"),
+    "memories.game_world": (
+        *("use_world", "ingest_srd", "ingest_lore", "ingest_episode", "ingest_art"),
+        *("normalize_srd", "normalize_lore", "normalize_episode", "normalize_art"),
+        *("Chunk", "EpisodicSummary", "ArtCard", "GraphFact", "VectorStore", "GraphStore"),
     ),
 }
 """The names of this package by the module that has them."""

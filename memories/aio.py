@@ -11,7 +11,7 @@ Each call runs in a thread, so that the loop goes on, and gives its connection b
 import asyncio
 from collections.abc import Awaitable, Callable
 from functools import partial, wraps
-from inspect import isclass, isroutine
+from inspect import isclass, iscoroutinefunction, isroutine
 from typing import Any
 
 from django.db import connection
@@ -63,7 +63,8 @@ def __getattr__(name: str) -> Any:
     value = getattr(memories, name)
     if isclass(value):
         return partial(open_object, value) if name in OPENED else value
-    return value if name in NOT_AWAITED else run_in_thread(value)
+    is_ready = name in NOT_AWAITED or iscoroutinefunction(value)
+    return value if is_ready else run_in_thread(value)
 
 
 OPENED = {
@@ -71,4 +72,7 @@ OPENED = {
     *("WorkingMemoryManager", "EpisodicMemoryManager", "SemanticMemoryManager"),
 }
 """Classes whose methods read or write. Values, stores and clients are the same in both modules."""
-NOT_AWAITED = {"use_memory", "score", "detect_code_rules_from_patch"}
+NOT_AWAITED = {
+    *("use_memory", "score", "detect_code_rules_from_patch", "use_world"),
+    *("normalize_srd", "normalize_lore", "normalize_episode", "normalize_art"),
+}
