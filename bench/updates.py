@@ -29,6 +29,7 @@ import numpy as np
 
 from bench.labelled_sets import DATA
 from bench.scratch import connect
+from bench.trees import as_numbers
 
 GROUPS = DATA / "statement_groups.txt"
 FOLDS, SCENES = 5, 3
@@ -143,33 +144,10 @@ def fit_trees(examples: list[Candidates]) -> Any:
     return GradientBoostingClassifier(**TREES).fit(rows, labels)
 
 
-def as_numbers(trees: Any) -> dict[str, Any]:
-    """Return the trees as `UpdateModel` reads them."""
+def model_of(trees: Any) -> dict[str, Any]:
     from retrieval.embedders import get_embedder
 
-    nodes = max(each[0].tree_.node_count for each in trees.estimators_)
-    data: dict[str, Any] = {name: [] for name in ("sign", "threshold", "left", "right", "value")}
-    for (each,) in trees.estimators_:
-        tree = each.tree_
-        own = np.arange(tree.node_count)
-        is_leaf = tree.children_left < 0
-        columns = {
-            "sign": np.where(is_leaf, 0, tree.feature),
-            "threshold": np.where(is_leaf, 0.0, tree.threshold).round(5),
-            "left": np.where(is_leaf, own, tree.children_left),
-            "right": np.where(is_leaf, own, tree.children_right),
-            "value": (tree.value[:, 0, 0] * trees.learning_rate).round(5),
-        }
-        for name, values in columns.items():
-            data[name].append([*values.tolist(), *[0] * (nodes - tree.node_count)])
-    prior = float(trees.init_.class_prior_[1])
-    return {
-        "embedder": get_embedder("memory").name,
-        "base": round(float(np.log(prior / (1 - prior))), 5),
-        "depth": TREES["max_depth"],
-        "least": LEAST,
-        **data,
-    }
+    return {"embedder": get_embedder("memory").name, "least": LEAST, **as_numbers(trees)}
 
 
 def print_held_out(examples: list[Candidates]) -> None:
@@ -179,7 +157,7 @@ def print_held_out(examples: list[Candidates]) -> None:
     probabilities: list[Any] = [None] * len(examples)
     for fold in range(FOLDS):
         training = [each for each in examples if each.scene.group % FOLDS != fold]
-        model = UpdateModel.of(as_numbers(fit_trees(training)))
+        model = UpdateModel.of(model_of(fit_trees(training)))
         for number, each in enumerate(examples):
             if each.scene.group % FOLDS == fold:
                 probabilities[number] = model.probabilities(each.signs)
@@ -277,7 +255,7 @@ def main() -> None:
     if options.fit:
         from memories.similarity.updates import MODEL_FILE
 
-        data = as_numbers(fit_trees(examples))
+        data = model_of(fit_trees(examples))
         MODEL_FILE.write_text(json.dumps(data) + "\n", encoding="utf-8")
         print(f"{len(examples)} scenes, {len(data['value'])} trees in {MODEL_FILE}")
         return None

@@ -135,6 +135,11 @@ class SiteSource:
         return vectors, vectors
 
 
+def site_embedder_of(namespace: Namespace) -> str:
+    """Return the name of the site's embedder, or nothing where a client's vectors are used."""
+    return "" if namespace.has_own_vectors else get_embedder("memory").name
+
+
 def require_shape(batch: Any, *, count: int, dims: int) -> Vectors:
     """Return the batch as float32 (count, dims); raise ValueError for another shape."""
     vectors = np.asarray(batch, dtype=np.float32)

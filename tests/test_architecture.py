@@ -32,8 +32,8 @@ def test_every_layer_is_an_installed_app() -> None:
 PUBLIC_MODULES = {
     f"retrieval.{name}"
     for name in (
-        *("copied_rows", "embedders", "errors", "indexing", "llm", "models", "search"),
-        *("tasks", "text"),
+        *("copied_rows", "embedders", "errors", "indexing", "llm", "models", "presets", "search"),
+        *("tasks", "text", "vector_store"),
     )
 }
 

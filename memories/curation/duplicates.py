@@ -12,9 +12,9 @@ from memories.ledger.commit import LedgerConflict, commit, namespace_transaction
 from memories.ledger.plan import Plan
 from memories.models import MemoryItem, Namespace, Succession
 from memories.similarity.compare import Verdict, compare, difference
-from memories.similarity.resolve import SAYS_THE_SAME, MemoryLink
+from memories.similarity.resolve import IN_OTHER_WORDS, SAYS_THE_SAME, MemoryLink
 from memories.states import LinkKind
-from memories.vectors import nearest_memories, vectors_by_id
+from memories.vectors import nearest_memories, site_embedder_of, vectors_by_id
 
 COMPARED, AT_ONCE = 5, 200
 COMPARED_FIELDS = ("text", "speaker", "subject", "metadata", "timestamp_ms")
@@ -58,6 +58,7 @@ def compare_with_nearest(memory: MemoryItem, *, k: int = COMPARED) -> list[Compa
                 near.text,
                 similarity=near.score,
                 identities=(memory.identity, near.identity),
+                embedder=site_embedder_of(memory.namespace),
             ),
             difference(memory.text, near.text),
         )
@@ -92,6 +93,7 @@ def find_pairs(namespace: Namespace, *, limit: int = 2000) -> Iterator[MemoryPai
                     near.text,
                     similarity=near.score,
                     identities=(by_id[pk].identity, near.identity),
+                    embedder=site_embedder_of(namespace),
                 )
                 if verdict is not Verdict.DIFFERENT:
                     yielded_ids.add(both)
@@ -107,9 +109,11 @@ def merge_duplicates(
     lacks. Each merge can be undone by restoring the older."""
     merged_pairs: list[MemoryPair] = []
     for pair in list(find_pairs(namespace, limit=most)):
-        if pair.verdict not in (Verdict.EXACT, Verdict.NEAR) or pair.loses_labels:
+        if not pair.verdict.is_same or pair.loses_labels:
             continue
         reason = f"{SAYS_THE_SAME} ({pair.verdict})"
+        if pair.verdict is Verdict.REWORDED:
+            reason = IN_OTHER_WORDS
         plan = Plan(
             links=[MemoryLink(pair.older, pair.newer, LinkKind.MERGED, reason)],
             by=by,

@@ -5,13 +5,13 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from django.db.models import F, FloatField, Func, QuerySet
+from django.db.models import Case, F, FloatField, Func, QuerySet, When
 from django.utils import timezone
 
 from memories.curation.lifecycle import find_memory, restore
 from memories.ledger.commit import namespace_transaction
 from memories.models import MemoryItem, Namespace, Succession
-from memories.similarity.resolve import SAYS_THE_SAME
+from memories.similarity.resolve import IN_OTHER_WORDS, SAYS_THE_SAME
 from memories.states import LinkKind, State
 from retrieval.errors import Conflict, NotFound
 
@@ -28,7 +28,8 @@ class UncheckedMerge:
 
 def unchecked_merges(namespace: Namespace) -> "QuerySet[Any]":
     """Return the links of merges by rules that nobody has checked, each with the `distance` of both
-    memories, the least similar pair first."""
+    memories: those that the model found first, then those of rules, the least similar pair
+    first."""
     distance = Func(
         *(F("older__embedding"), F("newer__embedding")),
         template="(%(expressions)s)",
@@ -45,7 +46,10 @@ def unchecked_merges(namespace: Namespace) -> "QuerySet[Any]":
     )
     # Vectors of two models cannot be compared, nor have all widths in common.
     rows = rows.filter(older__embedding_model=F("newer__embedding_model"))
-    return rows.annotate(distance=distance).order_by(F("distance").desc(nulls_first=True), "pk")
+    in_other_words = Case(When(reason=IN_OTHER_WORDS, then=0), default=1)
+    return rows.annotate(distance=distance).order_by(
+        in_other_words, F("distance").desc(nulls_first=True), "pk"
+    )
 
 
 def list_merges(namespace: Namespace, *, limit: int) -> Sequence[UncheckedMerge]:

@@ -16,7 +16,7 @@ from memories.similarity.resolve import (
     TooShallow,
 )
 from memories.states import LinkKind, Maker, State
-from memories.vectors import VectorSource, nearest_memories
+from memories.vectors import VectorSource, nearest_memories, site_embedder_of
 from retrieval.models import uuid7
 
 # After so many conflicts with other writers the contents are stored unmerged: nothing is lost, and
@@ -74,7 +74,14 @@ def resolve_batch(
     while True:
         stored_nearest = nearest_memories(namespace, batch.queries, k=depth)
         resolver = BatchResolver(
-            batch, stored_nearest, COMPARED, depth, in_use, scale=scale, replaced_ids=replaced_ids
+            batch,
+            stored_nearest,
+            COMPARED,
+            depth,
+            in_use,
+            scale=scale,
+            embedder=site_embedder_of(namespace),
+            replaced_ids=replaced_ids,
         )
         try:
             return resolver.resolve()

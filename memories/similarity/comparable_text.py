@@ -12,33 +12,39 @@ from rapidfuzz import fuzz
 from memories.text_caches import text_cache
 from retrieval.text import WORD_OR_NUMBER, is_cyrillic, light_stem
 
-_LEXICON: dict[str, Any] = yaml.safe_load(
+LEXICON: dict[str, Any] = yaml.safe_load(
     (Path(__file__).parent / "lexicon.yaml").read_text(encoding="utf-8")
 )
 """Words that decide whether two sentences say the same, in English, Russian and Korean."""
 NUMBER_WORDS = {
-    word: number for number, words in _LEXICON["numbers"].items() for word in words.split()
+    word: number for number, words in LEXICON["numbers"].items() for word in words.split()
 }
 NEGATIONS, TIME_WORDS, FUNCTION_WORDS, PASSIVE, INTENTIONS, COMPARISONS, CONNECTIVES = (
-    frozenset(_LEXICON[name].split())
+    frozenset(LEXICON[name].split())
     for name in (
         *("negations", "times", "function_words", "passive"),
         *("intentions", "comparisons", "connectives"),
     )
 )
-SYNONYM_KEY = {word: min(group.split()) for group in _LEXICON["synonyms"] for word in group.split()}
+SYNONYM_KEY = {word: min(group.split()) for group in LEXICON["synonyms"] for word in group.split()}
 OPPOSITE_OF: dict[str, set[str]] = {}
-for _one, _other in (pair.split("/") for pair in _LEXICON["opposites"].split()):
+for _one, _other in (pair.split("/") for pair in LEXICON["opposites"].split()):
     OPPOSITE_OF.setdefault(_one, set()).add(_other)
     OPPOSITE_OF.setdefault(_other, set()).add(_one)
 
+# Cached here and not in `retrieval`: what holds pieces of memories is emptied by an erasure.
+stem = text_cache(maxsize=50_000)(light_stem)
+SHORT_NAMES = {
+    stem(word): min(group.split()) for group in LEXICON["short_names"] for word in group.split()
+}
+"""The first of the forms of a name, by the stem of each: *bill* is *bill*, so is *william*."""
 RELATION_OF = {
     word: min(group.split())
-    for group in [*_LEXICON["places"], *_LEXICON["relations"]]
+    for group in [*LEXICON["places"], *LEXICON["relations"]]
     for word in group.split()
 }
 """The first of the words for the same relation, such as *in* and *inside*."""
-PARTICLES = {each: role for role, group in _LEXICON["particles"].items() for each in group.split()}
+PARTICLES = {each: role for role, group in LEXICON["particles"].items() for each in group.split()}
 KOREAN_NOUN = re.compile(
     rf"^([가-힣]{{2,}}?)({'|'.join(sorted(PARTICLES, key=len, reverse=True))})$"
 )
@@ -113,10 +119,6 @@ def normalize_spelling(text: str) -> str:
     """Replace variants: curly apostrophes, ё, "used to", "X is the one who"."""
     text = text.replace("’", "'").replace("ё", "е").replace("Ё", "Е")
     return USED_TO.sub("formerly", CLEFT.sub("", text))
-
-
-# Cached here and not in `retrieval`: what holds pieces of memories is emptied by an erasure.
-stem = text_cache(maxsize=50_000)(light_stem)
 
 
 def _names_in(text: str, tokens: list[str]) -> tuple[str, ...]:

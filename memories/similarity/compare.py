@@ -1,8 +1,8 @@
 """Compare two texts by the cosine of their vectors and by their words.
 
-A pair says the same only if nothing that carries meaning differs: numbers, names, negation, times,
-or a word and its opposite. A pair that is similar but differs in one of these may be a
-contradiction ("formerly").
+By the rules a pair says the same only if nothing that carries meaning differs: numbers, names,
+negation, times, or a word and its opposite. A fitted model also knows what says it in other words.
+A pair that is similar but differs in one of these may be a contradiction ("formerly").
 """
 
 from collections import Counter
@@ -25,6 +25,11 @@ from memories.similarity.comparable_text import (
     parse_text,
     spelling_match,
 )
+from memories.similarity.same_statement import (
+    lacks_names,
+    same_statement_model,
+    signs_of_statements,
+)
 
 SAME_FROM = 0.8
 """`similarity_of` from which two texts without a `difference` say the same. Fitted on the tuning
@@ -35,6 +40,8 @@ VECTOR_SHARE = 0.8
 RUSSIAN_CONTRASTS = frozenset({"а", "но"})
 # A bound that is exact may still come out smaller than the sum it bounds.
 ROUNDING = 1e-9
+MIN_COSINE_OF_SAME = 0.5
+"""Of our own pairs that say the same, two of a hundred are below."""
 MIN_COSINE = (SIMILAR_FROM - (1 - VECTOR_SHARE)) / VECTOR_SHARE - 0.001
 """Cosine below which not even the same words reach `SIMILAR_FROM`."""
 
@@ -42,29 +49,73 @@ MIN_COSINE = (SIMILAR_FROM - (1 - VECTOR_SHARE)) / VECTOR_SHARE - 0.001
 class Verdict(StrEnum):
     EXACT = "exact"
     NEAR = "near"
+    REWORDED = "reworded"
+    """The same in other words, as the model has it."""
     CONTRADICTS = "contradicts"
     DIFFERENT = "different"
 
+    @property
+    def is_same(self) -> bool:
+        return self in (Verdict.EXACT, Verdict.NEAR, Verdict.REWORDED)
+
 
 def compare(
-    one: str, other: str, *, similarity: float, identities: tuple[Identity, Identity]
+    one: str,
+    other: str,
+    *,
+    similarity: float,
+    identities: tuple[Identity, Identity],
+    embedder: str = "",
 ) -> Verdict:
-    """Compare two memories by their texts, whose vectors have the cosine `similarity`, and their
-    identities."""
+    """Compare two memories by their texts, whose vectors of `embedder` have the cosine
+    `similarity`, and their identities."""
     mine, yours = identities
-    verdict = compare_texts(one, other, similarity=similarity)
+    verdict = compare_texts(one, other, similarity=similarity, embedder=embedder)
     may_hold = {
         Verdict.EXACT: mine.may_be_one_with(yours),
         # A rewording must not take a key away, nor give it to other words.
         Verdict.NEAR: mine.may_be_one_with(yours) and mine.key == yours.key,
+        Verdict.REWORDED: mine.may_be_one_with(yours) and mine.key == yours.key,
         Verdict.CONTRADICTS: mine.may_contradict(yours),
     }
     return verdict if may_hold.get(verdict, True) else Verdict.DIFFERENT
 
 
-def compare_texts(one: str, other: str, *, similarity: float) -> Verdict:
+def compare_texts(one: str, other: str, *, similarity: float, embedder: str = "") -> Verdict:
+    """Compare by rules and, where `embedder` is the one that it was fitted for, by the model of
+    `same_statement`, which also knows other words for the same, and doubts what rules merge."""
     if fingerprint(one) == fingerprint(other):
         return Verdict.EXACT
+    verdict = compare_by_rules(one, other, similarity=similarity)
+    model = same_statement_model()
+    if embedder != model.embedder or similarity < MIN_COSINE_OF_SAME:
+        return verdict
+    probability = probability_of_same(one, other, similarity=similarity)
+    is_reworded = probability >= model.least and not lacks_names(one, other)
+    if verdict is not Verdict.NEAR and is_reworded:
+        return Verdict.REWORDED
+    is_doubtful = verdict is Verdict.NEAR and probability < model.least_by_rules
+    return Verdict.DIFFERENT if is_doubtful else verdict
+
+
+def probability_of_same(one: str, other: str, *, similarity: float) -> float:
+    signs = signs_of_comparison(one, other, similarity=similarity)
+    return same_statement_model().probability(signs)
+
+
+def signs_of_comparison(one: str, other: str, *, similarity: float) -> list[float]:
+    """Return the signs that the trees of `same_statement` read."""
+    mine, yours = parse_text(one), parse_text(other)
+    return signs_of_statements(
+        one,
+        other,
+        similarity=similarity,
+        differences=[differs(mine, yours) for differs in DIFFERENCES.values()],
+        overlap=overlap(one, other),
+    )
+
+
+def compare_by_rules(one: str, other: str, *, similarity: float) -> Verdict:
     # The bounds are cheap and exclude most pairs.
     if similarity < MIN_COSINE or upper_bound(one, other, similarity=similarity) < SIMILAR_FROM:
         return Verdict.DIFFERENT
@@ -158,7 +209,7 @@ def _has_swapped_words(mine: ComparableText, yours: ComparableText) -> bool:
         return True
     # Russian words in the same forms, each in a clause of its own: Anna fears the dark, Vera water.
     forms = [word for _, word in mine.sequence]
-    between = forms[forms.index(first[1]) + 1 : forms.index(second[1])]
+    between = forms[forms.index(first[1]) + 1 : forms.index(third[1])]
     return bool(RUSSIAN_CONTRASTS & set(between))
 
 

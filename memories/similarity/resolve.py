@@ -19,16 +19,20 @@ from memories.identity import Identity, united_labels
 from memories.similarity.comparable_text import fingerprint
 from memories.similarity.compare import (
     MIN_COSINE,
+    MIN_COSINE_OF_SAME,
     Verdict,
     compare,
     difference,
     overlap,
 )
+from memories.similarity.same_statement import same_statement_model
 from memories.states import LinkKind
 from memories.vectors import Vectors
 
 SAYS_THE_SAME = "says the same"
 """The reason of a merge by rules, by which a person finds it."""
+IN_OTHER_WORDS = f"{SAYS_THE_SAME} in other words"
+"""The reason of a merge by the model alone, which may be wrong more often."""
 BLOCK = 512
 """Rows of cosines in memory at once: 10,000 contents take 20 MB and not 400."""
 
@@ -94,6 +98,8 @@ class BatchResolver:
     depth: int
     in_use: bool = True
     scale: Scale = Scale.FITTED
+    embedder: str = ""
+    """That of the vectors; empty for a caller's own."""
     replaced_ids: frozenset[UUID] = frozenset()
     """Stored memories that leave use with the same commit, for another reason."""
 
@@ -103,6 +109,8 @@ class BatchResolver:
         self._is_live = np.zeros(len(self.batch.texts), dtype=bool)
         self._position_of = {pk: position for position, pk in enumerate(self.batch.ids)}
         self._position_of_text: dict[tuple[str, Identity], int] = {}
+        is_known = self.embedder == same_statement_model().embedder
+        self._min_cosine = MIN_COSINE_OF_SAME if is_known else MIN_COSINE
 
     def resolve(self) -> BatchResolution:
         """Raise `TooShallow` when `stored_nearest` does not reach far enough."""
@@ -125,7 +133,11 @@ class BatchResolver:
         for near in nearest:
             similarity = self._similarity(text, near)
             verdict = compare(
-                text, near.text, similarity=similarity, identities=(identity, near.identity)
+                text,
+                near.text,
+                similarity=similarity,
+                identities=(identity, near.identity),
+                embedder=self.embedder,
             )
             by_verdict[verdict].append(near)
         # What has other labels is replaced by a memory with those of both.
@@ -137,12 +149,18 @@ class BatchResolver:
         if same:
             self.resolution.confirmations[position] = same[0].id
             return
-        replaced = [*by_verdict[Verdict.EXACT], *by_verdict[Verdict.NEAR]]
+        reworded = by_verdict[Verdict.REWORDED]
+        replaced = [*by_verdict[Verdict.EXACT], *by_verdict[Verdict.NEAR], *reworded]
         for near in replaced:
             labels = united_labels(near.metadata, labels)
         self.resolution.labels[position] = dict(labels)
         # Both sides of a contradiction stay in use: which one holds is not for rules to decide.
-        links = [MemoryLink(near.id, pk, LinkKind.MERGED, SAYS_THE_SAME) for near in replaced]
+        links = [
+            MemoryLink(
+                near.id, pk, LinkKind.MERGED, IN_OTHER_WORDS if near in reworded else SAYS_THE_SAME
+            )
+            for near in replaced
+        ]
         links += [
             MemoryLink(near.id, pk, LinkKind.FORMERLY, f"another {difference(text, near.text)}")
             for near in by_verdict[Verdict.CONTRADICTS]
@@ -192,7 +210,7 @@ class BatchResolver:
         same_text = [] if same is None or not self._is_live[same] else [same]
         if cosines is None:
             return same_text
-        near = np.flatnonzero((cosines >= MIN_COSINE) & self._is_live[:position])
+        near = np.flatnonzero((cosines >= self._min_cosine) & self._is_live[:position])
         if len(near) > self.k:
             near = near[np.argsort(-cosines[near], kind="stable")[: self.k]]
         return list(dict.fromkeys([*near.tolist(), *same_text]))

@@ -33,6 +33,7 @@ from memories.similarity.question_type import (
     is_same_word,
     stem,
 )
+from memories.similarity.trees import BoostedTrees
 from memories.text_caches import text_cache
 from retrieval.embedders import Vectors, unit_parts
 
@@ -164,40 +165,20 @@ def speaks_of_change(text: str) -> bool:
 
 @dataclass(frozen=True)
 class UpdateModel:
-    """Trees as arrays of shape (trees, nodes). A node sends a row to `left` if its sign is at most
-    `threshold`; a leaf sends it to itself. `value` of the last node is added to `base`."""
+    """The trees, the embedder that they were fitted for, and the probability from which a memory is
+    shown as possibly outdated."""
 
     embedder: str
-    base: float
-    depth: int
     least: float
-    """The probability from which a memory is shown as possibly outdated."""
-    sign: NDArray[np.int64]
-    threshold: NDArray[np.float64]
-    left: NDArray[np.int64]
-    right: NDArray[np.int64]
-    value: NDArray[np.float64]
+    trees: BoostedTrees
 
     @classmethod
     def of(cls, data: dict[str, Any]) -> "UpdateModel":
-        arrays = ("sign", "threshold", "left", "right", "value")
-        values: dict[str, Any] = {
-            name: np.asarray(value) if name in arrays else value for name, value in data.items()
-        }
-        return cls(**values)
+        return cls(data["embedder"], data["least"], BoostedTrees.of(data))
 
     def probabilities(self, rows: Sequence[Sequence[float]]) -> NDArray[np.float64]:
         """Return for each row of signs the probability of an update, 0 to 1."""
-        signs = np.asarray(rows, dtype=np.float64)
-        trees = np.arange(len(self.value))
-        nodes = np.zeros((len(signs), len(trees)), dtype=np.int64)
-        for _ in range(self.depth):
-            of_node = np.take_along_axis(signs, self.sign[trees, nodes], axis=1)
-            goes_left = of_node <= self.threshold[trees, nodes]
-            nodes = np.where(goes_left, self.left[trees, nodes], self.right[trees, nodes])
-        sums = self.base + self.value[trees, nodes].sum(axis=1)
-        result: NDArray[np.float64] = 1 / (1 + np.exp(-sums))
-        return result
+        return self.trees.probabilities(rows)
 
 
 @cache

@@ -135,3 +135,15 @@ def test_the_page_shows_the_evidence_and_takes_the_confirmation(
     line: Any = lines(with_core)[ANSWERS].id
     admin_client.post(address, {"act": f"holds:{line}"})
     assert lines(with_core)[ANSWERS].retracted == 0
+
+
+def test_the_page_says_of_a_line_from_before_that_its_memories_are_unknown(
+    with_core: Namespace, admin_client: Client
+) -> None:
+    CoreLine.objects.filter(namespace=with_core, text=ANSWERS).delete()
+    page = admin_client.get(f"/admin/memories/namespace/{with_core.pk}/core/").content.decode()
+    assert page.count("Written before the memories of a line were recorded.") == 1
+    assert page.count("No memory says this.") == 1
+    core.write_by_hand(with_core, CORE.replace("short answers", "short, kind answers"), reason="")
+    page = admin_client.get(f"/admin/memories/namespace/{with_core.pk}/core/").content.decode()
+    assert "Written before" not in page

@@ -1,10 +1,13 @@
 """Merges by rules are listed for a person, the most doubtful first, and can be taken back."""
 
+from typing import Any
+
 import pytest
 from django.test import Client
 
 from memories.curation import edits, merges
-from memories.models import MemoryItem, Namespace
+from memories.models import MemoryItem, Namespace, Succession
+from memories.similarity.resolve import IN_OTHER_WORDS
 from retrieval.errors import Conflict, NotFound
 from tests.memories.conftest import remember
 
@@ -33,6 +36,23 @@ def test_the_most_doubtful_merge_comes_first(merged: Namespace, tobin: Namespace
     assert doubtful.similarity < 0.99
     assert sure.similarity == pytest.approx(1, abs=0.001)
     assert listed(tobin) == []
+
+
+def test_a_merge_by_the_model_alone_comes_before_those_of_rules(merged: Namespace) -> None:
+    bell = Succession.objects.get(older__text=BELL)
+    assert Succession.objects.filter(pk=bell.pk).update(reason=IN_OTHER_WORDS) == 1
+    assert listed(merged) == [(BELL, BELL), (FERRIES, FERRIES_AGAIN)]
+
+
+def test_what_says_the_same_in_other_words_is_merged_and_listed(
+    merged: Namespace, settings: Any
+) -> None:
+    settings.EMBEDDER = "local"
+    older, newer = "Tobin checks every contract.", "Every contract is checked by Tobin."
+    remember(merged, older)
+    remember(merged, newer, "Every contract is checked by Mira.")
+    assert (older, newer) in listed(merged)
+    assert merged.memories.active().filter(text="Every contract is checked by Mira.").exists()
 
 
 def test_what_is_confirmed_or_separated_is_not_listed_again(merged: Namespace) -> None:

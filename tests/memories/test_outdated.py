@@ -14,6 +14,7 @@ from memories.models import MemoryItem, Namespace, Succession
 from memories.presenters import present_hit
 from memories.search import recall
 from memories.search.outdated import is_later, may_be_outdated, newest
+from memories.similarity.same_statement import SameStatementModel, same_statement_model
 from memories.similarity.updates import UpdateModel, speaks_of_change, update_model
 from retrieval.models import uuid7
 from tests.memories.conftest import remember
@@ -128,8 +129,9 @@ def test_a_tree_sends_each_row_to_its_leaf() -> None:
     assert np.allclose([low, high], [1 / (1 + np.e**2), 1 / (1 + np.e**-2)])
 
 
-def test_the_stored_trees_end_in_leaves() -> None:
-    model = update_model()
+@pytest.mark.parametrize("stored", [update_model(), same_statement_model()])
+def test_the_stored_trees_end_in_leaves(stored: UpdateModel | SameStatementModel) -> None:
+    model = stored.trees
     trees = np.arange(len(model.value))
     nodes = np.zeros_like(trees)
     for side in (model.left, model.right):
