@@ -9,8 +9,7 @@ from knowledge.fact_check.schemas import Assertion, LoreAssertResult
 from knowledge.fact_check.tool import lore_assert
 from knowledge.graph.schemas import GraphFact
 from knowledge.graph.upsert import upsert_facts
-from retrieval.embedders.local import LocalEmbedder
-from retrieval.embedders.vector_cache import CachedEmbedder
+from retrieval.embedders import CachedEmbedder, get_embedder
 from retrieval.errors import EmbedderDown
 from tests.cast import create_world
 from tests.saved_rows import SavedRows
@@ -125,8 +124,10 @@ def test_every_class_of_the_weights_is_a_claim_of_the_lexicon():
         assert model.weights[kinds].shape[1] == len(classes) == len(model.shares[kinds])
 
 
-def test_the_weights_are_those_of_the_embedder_that_ships():
-    assert phrase_model().embedder == LocalEmbedder.name
+@pytest.mark.django_db
+def test_the_weights_are_those_of_the_embedder_that_ships(settings):
+    settings.EMBEDDER = "local"
+    assert phrase_model().embedder == get_embedder("lore").name
 
 
 def test_every_language_has_a_word_for_every_kind():
