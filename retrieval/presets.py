@@ -45,6 +45,10 @@ class Preset:
     words of the question are not those of the answer, and the weight of the keyword leg is less in
     proportion. (A passage that holds every word of a short question once has about 0.4, or 0.5 in
     agent memory.)"""
+    guessed_weight: float = 1.0
+    """The weight of the keyword leg, as a share of its usual one, if all words that it finds are a
+    glossary's expansions: they are guesses at what the question means. Its own words count as the
+    share of the idf that they have."""
     evidence: float = 14.0
     """BM25 that counts as full evidence (about three rare words). Of a query that can reach at most
     t: if t is less, t; if it is more, `evidence · √(evidence / t)`, because the words of a long
@@ -76,7 +80,9 @@ does not see who speaks and what else was said, which the scores of turns know."
 
 PRESETS = {
     # Players seldom use the words of the rules.
-    "srd": Preset(dims=1536, vector_weight=0.75, full_coverage=0.15, rerank_share=0.3),
+    "srd": Preset(
+        dims=1536, vector_weight=0.75, full_coverage=0.15, guessed_weight=0.4, rerank_share=0.3
+    ),
     "lore": Preset(dims=1024, vector_weight=0.7, full_coverage=0.15, rerank_share=0.3),
     "episode": Preset(dims=1024, mode=Mode.VECTOR),
     "art": Preset(dims=1024),

@@ -31,6 +31,9 @@ SPREAD = 5
 """Words that may stand between those of a pattern."""
 LONGEST = 60
 """Words; a longer text is a paste, not a question."""
+LONG = {"en": 20, "ru": 16, "ko": 14}
+"""Words from which a pattern is less certain: a longer text more often describes something than it
+asks, and fills patterns by chance. Our own questions are hardly ever longer (docs/search.md)."""
 LONGEST_BEGINNING = 20
 """Syllables of a Korean word that are compared with patterns, whose words are all shorter."""
 SHORTEST_STEM = 3
@@ -68,6 +71,7 @@ class Saying:
 class EverydaySpeech:
     """The patterns of one language, by the stems of their first slots."""
 
+    language: str
     patterns: Iterable[Pattern]
     _by_stem: dict[str, list[Pattern]] = field(
         default_factory=lambda: defaultdict(list), init=False
@@ -100,7 +104,12 @@ class EverydaySpeech:
             if fills(pattern, forms, known):
                 weights[pattern.term].append(pattern.weight)
         best = sorted(weights.items(), key=lambda each: (-max(each[1]), -sum(each[1])))
-        return [Saying(term, max(each)) for term, each in best]
+        return [Saying(term, self._certainty(len(words)) * max(each)) for term, each in best]
+
+    def _certainty(self, words: int) -> float:
+        """How certain the patterns are that a text of so many words fills."""
+        share: float = min(1.0, LONG[self.language] / words) ** 4
+        return share
 
 
 @cache
@@ -108,7 +117,8 @@ def everyday_speech(language: str) -> EverydaySpeech:
     """Return the patterns of `language`; of another language than those of the table, none."""
     with TABLE.open(encoding="utf-8", newline="") as lines:
         rows = csv.DictReader(lines)
-        return EverydaySpeech([each for row in rows for each in read_patterns(row, language)])
+        patterns = [each for row in rows for each in read_patterns(row, language)]
+    return EverydaySpeech(language, patterns)
 
 
 @cache

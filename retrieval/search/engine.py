@@ -256,6 +256,7 @@ def _parameters(
         "rrf_k": preset.rrf_k,
         "vector_weight": vector_weight(plan, vector),
         "full_coverage": preset.full_coverage,
+        "guessed_weight": preset.guessed_weight,
         "vector_floor": preset.vector_floor,
         "evidence": preset.evidence,
         "name_weight": preset.name_weight,

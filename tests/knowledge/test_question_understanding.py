@@ -189,6 +189,23 @@ class TestEverydaySpeech:
             used = {name for row in rows for name in CLASS.findall(row[language])}
             assert all(word_classes(language)[name] for name in used)
 
+    @pytest.mark.parametrize(
+        ("said", "filler", "language"),
+        [
+            ("I got knocked flat", "then", "en"),
+            ("сбили с ног", "потом", "ru"),
+            ("눈이 안보여", "그리고", "ko"),
+        ],
+    )
+    def test_a_pattern_in_a_long_description_is_less_certain(
+        self, said: str, filler: str, language: str
+    ) -> None:
+        find = everyday_speech(language).find
+        asked = find(said)[0]
+        described = {each.term: each.weight for each in find(f"{said} {f'{filler} ' * 24}")}
+        assert asked.weight >= 0.5
+        assert described[asked.term] < asked.weight / 3
+
     def test_a_very_long_text_is_no_saying(self) -> None:
         assert everyday_speech("en").find("knocked flat " * 1000) == []
 

@@ -1,5 +1,7 @@
 """How the legs are weighed for each question, and how relevant each hit is."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from django.db.models import QuerySet
@@ -8,8 +10,16 @@ from bench.passages import BenchPassage
 from bench.relevance import Asked, area, fit
 from retrieval.embedders import get_embedder
 from retrieval.errors import Invalid
+from retrieval.indexing import count_words
 from retrieval.presets import Mode, Preset
-from retrieval.search import NamedPassage, SearchRequest, SearchResult, clear_row_estimates, search
+from retrieval.search import (
+    Expansion,
+    NamedPassage,
+    SearchRequest,
+    SearchResult,
+    clear_row_estimates,
+    search,
+)
 from retrieval.search.relevance import estimate_relevances
 
 pytestmark = pytest.mark.django_db
@@ -25,14 +35,18 @@ PRESET = Preset(dims=256, vector_weight=0.4, full_coverage=0.3)
 @pytest.fixture
 def rows() -> "QuerySet[BenchPassage]":
     clear_row_estimates()
-    embedder = get_embedder()
     for key, text in TEXTS.items():
-        passage = BenchPassage.objects.create(key=key, tenant="dunmarsh", text=text)
-        vector = embedder.embed_document([text])[0]
-        BenchPassage.objects.filter(pk=passage.pk).update(
-            embedding=vector, embedding_model=embedder.name
-        )
+        create_passage(key, text)
     return BenchPassage.objects.filter(tenant="dunmarsh")
+
+
+def create_passage(key: str, text: str) -> None:
+    embedder = get_embedder()
+    passage = BenchPassage.objects.create(key=key, tenant="dunmarsh", text=text)
+    vector = embedder.embed_document([text])[0]
+    BenchPassage.objects.filter(pk=passage.pk).update(
+        embedding=vector, embedding_model=embedder.name
+    )
 
 
 def ask(rows: "QuerySet[BenchPassage]", query: str, **values: object) -> SearchResult:
@@ -54,6 +68,24 @@ def test_the_fewer_words_of_the_question_occur_the_more_the_vectors_weigh(
     assert covered == pytest.approx(PRESET.vector_weight)
     assert covered < half < foreign
     assert foreign == pytest.approx(1)
+
+
+def test_words_that_a_glossary_guesses_weigh_less_than_words_of_the_question(
+    rows: "QuerySet[BenchPassage]",
+) -> None:
+    for text in ("The toll of the bell.", "The ferry of the weir."):
+        create_passage(text, text)
+    count_words(BenchPassage)
+    preset = replace(PRESET, guessed_weight=0.4)
+    guesses = {"expansions": [Expansion("ferry"), Expansion("toll")], "preset": preset}
+    own = weight_of_vectors(ask(rows, "ferry toll", preset=preset))
+    both = weight_of_vectors(ask(rows, "ferry toll", **guesses))
+    half = weight_of_vectors(ask(rows, "плата ferry", **guesses))
+    guessed = weight_of_vectors(ask(rows, "плата за паром", **guesses))
+    assert own == both
+    assert own < half < guessed
+    assert 1 - guessed == pytest.approx(0.4 * (1 - own), rel=0.2)
+    assert weight_of_vectors(ask(rows, "плата", mode=Mode.KEYWORD, **guesses)) == 0
 
 
 def test_the_mode_decides_before_the_words_do(rows: "QuerySet[BenchPassage]") -> None:

@@ -50,7 +50,7 @@ scored AS (  -- both raw scores for each, whichever leg found it
   FROM pool JOIN {table} AS passage USING (id), terms, corpus
 ),
 possible AS (  -- the most that the words of this question could give
-  SELECT scored.*, terms.density, greatest(terms.total, max(keyword) OVER (), 1e-9) AS total FROM scored, terms
+  SELECT scored.*, terms.density, %(guessed_weight)s + (1 - %(guessed_weight)s) * terms.own_share AS trust, greatest(terms.total, max(keyword) OVER (), 1e-9) AS total FROM scored, terms
 ),
 spread AS (  -- both on a scale of their own, the same for every question: no leg is stretched when it found nothing good
   SELECT possible.*,
@@ -61,7 +61,7 @@ spread AS (  -- both on a scale of their own, the same for every question: no le
 ),
 covered AS (  -- how much the vector leg weighs: see Preset.full_coverage. While vectors are missing it weighs less
   SELECT spread.*,
-    (1 - (1 - %(vector_weight)s) * least(1, max(keyword_share) OVER () / %(full_coverage)s)) * coalesce(
+    (1 - (1 - %(vector_weight)s) * trust * least(1, max(keyword_share) OVER () / %(full_coverage)s)) * coalesce(
       avg((vector_share IS NOT NULL)::int) FILTER (WHERE keyword_rank IS NOT NULL) OVER (), 1) AS vector_weight
   FROM spread
 ),

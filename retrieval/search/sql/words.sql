@@ -69,6 +69,8 @@ terms AS MATERIALIZED (
     array_agg(idf ORDER BY place) AS idfs,
     -- the most that BM25 can give; beside a glossary's terms, foreign words that hardly any passage holds do not count
     coalesce(sum(idf) FILTER (WHERE known OR cardinality(%(expansions)s::text[]) = 0), 0) AS total,
+    -- which part of that the question's own words could give; the rest are a glossary's guesses at what it means
+    coalesce(coalesce(sum(idf) FILTER (WHERE known AND is_own), 0) / nullif(sum(idf) FILTER (WHERE known), 0), 1) AS own_share,
     -- a Korean word is indexed by several parts, which are evidence of one word
     greatest(1, (%(other_words)s + max(korean_parts)) / greatest(%(other_words)s + %(korean_words)s, 1)) AS density,
     CASE WHEN bool_or(everywhere) THEN NULL
