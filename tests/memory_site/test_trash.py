@@ -141,6 +141,7 @@ READS = {
     "disposition_rules_get": "world/disposition-rules",
     "standing_list": "world/standings",
     "opinion_list": "world/npcs/mira-voss/opinions",
+    "opinion_pending": "world/opinions/pending",
     "npc_merge_list": "world/npc-merges",
     "art_get": "world/art/crypt-card",
     "picture_list": "world/pictures",
