@@ -72,53 +72,49 @@ def decided_lately(world: World) -> list[Decided]:
 
 
 def _rulings(world: World) -> Iterator[Decided]:
-    """The last ruling about each change, and corrections that nobody has ruled on."""
-    ledger: Any = DispositionChange.objects.in_world(world).select_related("npc", "party", "about")
-    rulings = ledger.filter(kind__in=INVERSE_VERDICTS).order_by("-id")[:MOST_DECIDED]
-    corrections = ledger.with_ruling().filter(kind=Kind.CORRECTION, ruling=None, held=False)
-    ruled = set[int]()
-    for entry in [*rulings, *corrections.order_by("-id")[:MOST_DECIDED]]:
-        change = entry.about or entry
-        if change.pk in ruled:
-            continue
-        ruled.add(change.pk)
+    """Of dispositions toward parties."""
+    ledger = DispositionChange.objects.in_world(world).select_related("npc", "party", "about")
+    for entry, change in _ruled_lately(ledger):
         page = reverse("npc", args=[world.slug, entry.npc.slug])
-        yield Decided(
-            kind="change",
-            pk=change.pk,
-            subject=f"{entry.npc.name} → {entry.party.name}: {change.delta:+d}",
-            decision=str(RULINGS[entry.kind]),
-            reason=entry.reason,
-            by=entry.made_by,
-            at=entry.created_at,
-            url=f"{page}?party={entry.party.slug}#change-{change.pk}",
-            state=entry.kind,
-        )
+        url = f"{page}?party={entry.party.slug}#change-{change.pk}"
+        yield _decision_about(entry, change, "change", (entry.npc, entry.party), url)
 
 
 def _rulings_on_opinions(world: World) -> Iterator[Decided]:
-    """The same of what NPCs think of each other, and of standings with factions."""
-    ledger: Any = OpinionChange.objects.in_world(world)
+    """Of what NPCs think of each other, and of standings with factions."""
+    ledger = OpinionChange.objects.in_world(world)
     ledger = ledger.select_related("npc", "other", "faction", "party", "about")
+    for entry, change in _ruled_lately(ledger):
+        url = page_of_opinion(world.slug, entry)
+        yield _decision_about(entry, change, "opinion", (entry.holder, entry.toward), url)
+
+
+def _ruled_lately(ledger: Any) -> Iterator[tuple[Any, Any]]:
+    """Yield the last ruling about each change with that change, and corrections that nobody has
+    ruled on, twice."""
     rulings = ledger.filter(kind__in=INVERSE_VERDICTS).order_by("-id")[:MOST_DECIDED]
     corrections = ledger.with_ruling().filter(kind=Kind.CORRECTION, ruling=None, held=False)
     ruled = set[int]()
     for entry in [*rulings, *corrections.order_by("-id")[:MOST_DECIDED]]:
         change = entry.about or entry
-        if change.pk in ruled:
-            continue
-        ruled.add(change.pk)
-        yield Decided(
-            kind="opinion",
-            pk=change.pk,
-            subject=f"{entry.holder.name} → {entry.toward.name}: {change.delta:+d}",
-            decision=str(RULINGS[entry.kind]),
-            reason=entry.reason,
-            by=entry.made_by,
-            at=entry.created_at,
-            url=page_of_opinion(world.slug, entry),
-            state=entry.kind,
-        )
+        if change.pk not in ruled:
+            ruled.add(change.pk)
+            yield entry, change
+
+
+def _decision_about(entry: Any, change: Any, kind: str, ends: tuple[Any, Any], url: str) -> Decided:
+    holder, toward = ends
+    return Decided(
+        kind=kind,
+        pk=change.pk,
+        subject=f"{holder.name} → {toward.name}: {change.delta:+d}",
+        decision=str(RULINGS[entry.kind]),
+        reason=entry.reason,
+        by=entry.made_by,
+        at=entry.created_at,
+        url=url,
+        state=entry.kind,
+    )
 
 
 def _contradictions(world: World) -> Iterator[Decided]:
