@@ -82,12 +82,12 @@ def judge_by_meaning(reader: StatementReader, caller: Caller) -> Judgement | Non
         return None
     for statement, vector in zip(statements, vectors, strict=True):
         guesses = phrase_model().scores(statement.pair, vector)
-        if verdict := _believed(statement, guesses, checker):
+        if verdict := _trusted_verdict(statement, guesses, checker):
             return verdict
     return None
 
 
-def _believed(
+def _trusted_verdict(
     statement: OpenStatement, guesses: list[tuple[PhraseClass, float]], checker: FactChecker
 ) -> Judgement | None:
     """Return the verdict of the best guess if it is good enough for that verdict."""
