@@ -23,7 +23,7 @@ from tests.knowledge.graph.neo4j_server import free_port
 from worlds.audiences import GM, PUBLIC
 
 pytestmark = [pytest.mark.django_db, pytest.mark.neo4j]
-WRITES = int(os.environ.get("MIRROR_WRITES", "3000"))
+WRITES = int(os.environ.get("MIRROR_WRITES", "1500"))
 """`MIRROR_WRITES=10000` writes that many."""
 
 

@@ -29,7 +29,7 @@ from worlds.models import World
 
 pytestmark = [pytest.mark.django_db, pytest.mark.slow, pytest.mark.timeout(600)]
 
-CALLS = int(os.environ.get("HOSTILE_CALLS", "250"))
+CALLS = int(os.environ.get("HOSTILE_CALLS", "150"))
 ENDLESS = {"live", "event_stream"}
 """Streams: their answers do not end."""
 

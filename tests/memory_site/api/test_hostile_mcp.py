@@ -25,7 +25,7 @@ from worlds.callers import Caller
 from worlds.keys import Scope
 
 pytestmark = [pytest.mark.django_db, pytest.mark.timeout(300)]
-CALLS = int(os.environ.get("HOSTILE_CALLS", "250"))
+CALLS = int(os.environ.get("HOSTILE_CALLS", "150"))
 DEEP: Any = 1
 for _level in range(60):
     DEEP = {"a": [DEEP]}

@@ -19,7 +19,7 @@ HEADERS = ("Idempotency-Key", "If-Match", "If-None-Match", "X-World", "X-Namespa
 """Not sent at random: one idempotency key with two bodies, a stale tag or another world is refused
 whatever the rest of the request is; an answer with chosen fields lacks others. Tests of their own
 send them."""
-SECONDS = int(os.environ.get("SCHEMATHESIS_SECONDS", "30"))
+SECONDS = int(os.environ.get("SCHEMATHESIS_SECONDS", "20"))
 """For the key of a world. That of the installation reaches the same code by another way in, and is
 given a third as long."""
 

@@ -46,7 +46,7 @@ from worlds.audiences import Audience, resolve_audience
 from worlds.callers import Caller
 from worlds.models import Campaign, World
 
-CALLS = int(os.environ.get("SECRECY_CALLS", "150"))
+CALLS = int(os.environ.get("SECRECY_CALLS", "100"))
 """For each of the six audiences and each of the two tests. `SECRECY_CALLS=850` asks ten thousand
 together."""
 SAMPLE = max(20, CALLS // 25)

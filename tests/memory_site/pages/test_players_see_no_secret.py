@@ -26,7 +26,7 @@ from worlds.reveals import reveal
 
 pytestmark = pytest.mark.timeout(900)  # a minute where nothing else runs
 AUDIENCE = "party:lanternbearers"
-OF_EACH_VIEW = int(os.environ.get("PAGES_OF_EACH_VIEW", "70"))
+OF_EACH_VIEW = int(os.environ.get("PAGES_OF_EACH_VIEW", "40"))
 """How many pages of one view the game master opens, and the player tries. More of them has only the
 form of a relation, which is another for each of hundreds of relations."""
 HREF = re.compile(r'(?:href|action)="(/w/[^"#]*)"')
