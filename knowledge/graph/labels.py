@@ -3,6 +3,7 @@
 from typing import Any, NamedTuple
 
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
 
 RELATION_LABELS = {
     "KNOWS": _("knows"),
@@ -45,9 +46,16 @@ PROGRAM_LABELS = {
     "cousin of": _("cousin of"),
     "first met": _("first met"),
     "was first seen at": _("was first seen at"),
+    "lives in": _("lives in"),
+    "member of": _("member of"),
+    "leads": _("leads"),
+    "rules": pgettext_lazy("relation", "rules"),
+    "part of": _("part of"),
+    "mentor of": _("mentor of"),
+    "apprentice of": _("apprentice of"),
 }
-"""Labels that the family field of NPCs and the scenes of episodes write: stored in English, shown
-in the language of the page."""
+"""Labels that the fields of NPCs and of notes and the scenes of episodes write: stored in English,
+shown in the language of the page."""
 
 PROGRAM_RULES = {
     "Nobody and nothing is in two places at one time.": _(

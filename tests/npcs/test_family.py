@@ -11,9 +11,10 @@ from knowledge.fact_check.tool import lore_assert
 from knowledge.graph.labels import relation_label, stored_label
 from knowledge.graph.models import FREE_RELATION, GraphEdge
 from knowledge.graph.protocol import View
+from knowledge.relation_words import KINSHIP_FIELDS, READ_FROM_TARGET
 from npcs.family import family_lines, parse_family
 from npcs.kinship import KINSHIP_OF_LABEL
-from npcs.models import NPC
+from npcs.models import HOME_LABEL, NPC
 from npcs.scene_facts import MET, WAS_AT
 from npcs.schemas import NPCIn
 from npcs.tools import ProfileAsk, npc_profile
@@ -173,7 +174,9 @@ def test_the_form_has_a_line_for_each_in_the_language_of_the_page(world: World, 
             parse_family([line])
 
 
-@pytest.mark.parametrize("label", [*KINSHIP_OF_LABEL, MET, WAS_AT])
+@pytest.mark.parametrize(
+    "label", [*KINSHIP_OF_LABEL, MET, WAS_AT, HOME_LABEL, *READ_FROM_TARGET, *KINSHIP_FIELDS]
+)
 @pytest.mark.parametrize("language", ["ru", "ko"])
 def test_the_facts_that_the_program_writes_are_shown_in_the_language_of_the_page(
     label: str, language: str
