@@ -11,7 +11,7 @@ from rapidfuzz.fuzz import ratio
 from knowledge.audience import narrow_audience
 from knowledge.models import Lore, LorePassage, Rule, RulePassage
 from retrieval.indexing import Chunk, SourceEntry, chunk_entry
-from retrieval.text import guess_language, picture_targets
+from retrieval.text import guess_language, name_words, picture_targets, word_stem
 
 AnyPassage = TypeVar("AnyPassage", LorePassage, RulePassage)
 Chunks = Mapping[Any, Sequence[Chunk]]
@@ -109,12 +109,31 @@ def _rule_passage(rule: Rule, position: int, chunk: Chunk) -> RulePassage:
 
 def _text_columns(chunk: Chunk, title: str, aliases: Sequence[str], label: str) -> dict[str, Any]:
     headings = chunk.payload.get("headings", [])
-    context = [title, ", ".join(aliases), " › ".join(headings), label]
+    context = [title, ", ".join(other_names(title, aliases)), " › ".join(headings), label]
     return {
         "text": chunk.text,
         "context": "\n".join(filter(None, context)),
         "payload": {"title": chunk.payload["title"], "headings": headings},
     }
+
+
+def other_names(title: str, aliases: Sequence[str]) -> list[str]:
+    """Return the aliases without those that only hold words of the title or of another alias.
+
+    A plural beside its singular is no further evidence of what an entry is about. Counted as such,
+    two forms of one English alias made a Russian text rank above English ones.
+    """
+    names, others = [stems_of_name(title)], []
+    for alias in aliases:
+        stems = stems_of_name(alias)
+        if stems and not any(stems <= name for name in names):
+            names.append(stems)
+            others.append(alias)
+    return others
+
+
+def stems_of_name(name: str) -> frozenset[str]:
+    return frozenset(word_stem(word.norm) for word in name_words(name))
 
 
 # --- compare with the stored rows

@@ -59,6 +59,19 @@ def test_a_secret_is_found_by_the_game_master_and_by_those_it_names(
     assert "forged" not in texts_for(PUBLIC)
 
 
+def test_forms_of_one_foreign_alias_are_no_further_evidence(world: World, write: Write) -> None:
+    write(
+        "Паромный грош",
+        "Медная монета с дыркой посередине. Её принимают только на переправе.",
+        aliases=["Ferry Penny", "ferry pennies"],
+    )
+    write("Ferry Law", "While the flag flies, a ferry takes whoever stands on the slip.")
+    write("The Quay", "Boats and eels.")
+    question = LoreQuestion(query="who controls the ferries?")
+    found = find_lore(question, Caller.gm(world), mode=Mode.KEYWORD)
+    assert ids(found)[:2] == ["ferry-law", "паромный-грош"]
+
+
 def test_a_hidden_entry_is_not_found_by_name_either(world: World, write: Write) -> None:
     write("The Drowned Choir", "It sings.", visibility=Visibility.GM)
     assert ids(ask(Caller.gm(world), "The Drowned Choir")) == ["the-drowned-choir"]
