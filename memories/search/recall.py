@@ -17,6 +17,7 @@ from memories.search.named import NamedMemories, find_named
 from memories.search.neighbors import add_neighbor_scores
 from memories.search.observed import find_by_observation
 from memories.search.outdated import mark_outdated
+from memories.search.question_map import map_question
 from memories.search.relevant import keep_relevant
 from memories.vectors import VectorSource
 from retrieval.errors import Invalid
@@ -86,6 +87,7 @@ def search(
         fields=(*turns.FIELDS, "turn_order"),
         candidates=turns.CANDIDATES,
         weigh=turns.weigh_turns,
+        map_vector=map_question,
         mode=mode,
         language=namespace.language,
         rerank=rerank,

@@ -214,6 +214,8 @@ def _embed_query(plan: SearchPlan) -> tuple[QueryVector | None, tuple[str, ...]]
     except EmbedderDown as problem:
         logger.warning("searching %s by words alone: %s", plan.domain, problem)
         return None, ("vector",)
+    if plan.request.map_vector:
+        vector = plan.request.map_vector(embedder.name, vector)
     return QueryVector(embedder.name, embedder.dims, HalfVector(vector)), ()
 
 

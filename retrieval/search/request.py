@@ -10,6 +10,7 @@ from uuid import UUID
 from django.utils.translation import gettext as _
 
 from retrieval.domains import Scope
+from retrieval.embedders import Vectors
 from retrieval.errors import Invalid
 from retrieval.presets import Mode, Preset, Rerank
 
@@ -70,6 +71,8 @@ class SearchRequest:
     """The least relevance of a hit, from 0 to 1."""
     vector_query: str | None = None
     """Embedded in place of `query`."""
+    map_vector: "MapVector | None" = None
+    """Gives the vector of the question another direction before it is compared."""
     explain: bool = False
 
     def check_limit(self) -> int:
@@ -155,6 +158,8 @@ class Hit:
 
 Weigh = Callable[[str, Sequence[Hit]], list[Hit]]
 """Takes the question and the hits; returns them in their new order."""
+MapVector = Callable[[str, Vectors], Vectors]
+"""Takes the name of the embedder and the vector of the question, (dims,); returns another one."""
 
 
 @dataclass(frozen=True)

@@ -86,6 +86,12 @@ def test_a_question_of_many_unknown_words_is_answered(passages: object) -> None:
     assert ask(f"fireball {unknown}", mode=Mode.KEYWORD) == ["fireball"]
 
 
+def test_the_vector_of_a_question_can_be_mapped(passages: dict[str, BenchPassage]) -> None:
+    wanted = get_embedder().embed_document([passages["guild"].indexed_text])[0]
+    mapped = ask("a bright streak of flame", mode=Mode.VECTOR, map_vector=lambda *_asked: wanted)
+    assert mapped[0] == "guild"
+
+
 @pytest.mark.parametrize("mode", Mode)
 def test_every_mode_finds_the_passage_with_the_words(passages: object, mode: Mode) -> None:
     assert ask("explosion of flame", mode=mode)[0] == "fireball"
