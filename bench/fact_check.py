@@ -1,6 +1,7 @@
 """Precision and recall of `lore_assert` on statements about two worlds.
 
     python -m bench.fact_check [--half tuning|…|third_author|fourth_author|fifth_author_even|…_odd]
+    python -m bench.fact_check --set DIR [--parity even|odd]   # DIR/world.json, DIR/statements.jsonl
 
 `tuning` and `reporting` speak of the demo world, the others of it and of a second world, those of
 the fifth author of a third one. Those of the third, fourth and fifth author are by people who had
@@ -16,7 +17,7 @@ from collections import Counter
 from pathlib import Path
 
 from bench.scratch import connect
-from bench.statement_worlds import last_day_of, load_statement_world
+from bench.statement_worlds import LABELLED_WORLDS, last_day_of, load_statement_world
 
 DATA = Path(__file__).parent / "data"
 STATEMENTS = DATA / "statements.jsonl"
@@ -52,12 +53,28 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--half", choices=HALVES, default="reporting")
+    parser.add_argument("--set", type=Path, help="a folder with world.json and statements.jsonl")
+    parser.add_argument("--parity", choices=("even", "odd"), help="of the ids of --set")
     parser.add_argument("--misses", action="store_true", help="print every wrong answer")
     parser.add_argument("--now", action="store_true", help="ask on the last day of the world's now")
     args = parser.parse_args()
     connect()
-    verdicts = answer_statements(read_statements(args.half), is_now=args.now)
-    print_report(verdicts, misses=args.misses and args.half in SEEN)
+    rows = read_set(args.set, args.parity) if args.set else read_statements(args.half)
+    verdicts = answer_statements(rows, is_now=args.now)
+    may_show = args.parity == "even" if args.set else args.half in SEEN
+    print_report(verdicts, misses=args.misses and may_show)
+
+
+def read_set(folder: Path, parity: str | None) -> list[dict[str, str]]:
+    """Return the statements of a folder, and make its world known by the slug that they have."""
+    lines = (folder / "statements.jsonl").read_text(encoding="utf-8").splitlines()
+    rows = [json.loads(line) for line in lines if line.strip()]
+    LABELLED_WORLDS.update({row["world"]: folder / "world.json" for row in rows})
+    return [
+        row
+        for row in rows
+        if parity in (None, ("even", "odd")[int(row["id"].rpartition("-")[2]) % 2])
+    ]
 
 
 def read_statements(half: str) -> list[dict[str, str]]:

@@ -15,6 +15,7 @@ LABELLED_WORLDS = {
     "ombrel": DATA / "ombrel" / "world.json",
     "humbrel": DATA / "humbrel" / "world.json",
 }
+"""The files of worlds by slug; `bench.fact_check --set` adds the one that it is told."""
 DAYS_PER_YEAR = 360
 NODE_KINDS = {
     "person": "Character",

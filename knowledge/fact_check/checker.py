@@ -17,6 +17,7 @@ from knowledge.fact_check.claims import Claim
 from knowledge.fact_check.deeds import (
     dated_facts,
     day_of,
+    deaths_of,
     facts_in_words,
     facts_of_others,
     is_done_once,
@@ -71,6 +72,9 @@ class FactChecker:
     def judge(self, claim: Claim) -> Judgement:
         if claim.duration:
             return self._judge_duration(claim)
+        if any(kind.is_over for kind in claim.kinds):
+            is_open = claim.tense in (Tense.PRESENT, Tense.PAST)
+            claim = replace(claim, tense=Tense.NO_LONGER if is_open else claim.tense)
         if claim.state:
             verdict = self._judge_state(claim)
             return (
@@ -174,7 +178,7 @@ class FactChecker:
         ends = [(f, f.since if claim.date.role == "since" else f.until) for f in ever]
         if matching := tuple(f for f, day in ends if day is not None and _is_in(day, span)):
             return Judgement(TRUE, _("A known fact confirms it."), matching)
-        if ends and all(day is not None for _fact, day in ends):
+        if ends and all(day is not None or _excludes(f, claim, span) for f, day in ends):
             return Judgement(FALSE, _("The facts record another date."), opposing=tuple(ever))
         return no_evidence()
 
@@ -310,8 +314,12 @@ class FactChecker:
 
     def _judge_end(self, node: GraphNode, kind: ClaimKind) -> Judgement:
         """Judge "is dead" and "is alive" by the recorded end of the entity."""
-        if kind.asserts_end is None or node.until is None:
+        if kind.asserts_end is None:
             return no_evidence()
+        if node.until is None:
+            told = deaths_of(node, self.present_facts)
+            result = TRUE if kind.asserts_end else FALSE
+            return Judgement(result, _("The facts record its end."), told) if told else no_evidence()
         if self.view.at is not None and self.view.at < node.until:
             return no_evidence()
         return Judgement(TRUE if kind.asserts_end else FALSE, _("The facts record its end."))
@@ -350,7 +358,12 @@ class FactChecker:
             Q(first__in=ids) | Q(second__in=ids)
         )
         sides = [side for row in contradictions for side in (row.first, row.second) if side]
-        return [rivals.get(side.pk, side) for side in sides if side.pk not in ids]
+        # What is over by now contests nothing that is said of the present.
+        return [
+            rivals.get(side.pk, side)
+            for side in sides
+            if side.pk not in ids and (self.is_valid(side) or self.view.at is not None)
+        ]
 
     def is_valid(self, fact: GraphEdge) -> bool:
         return is_valid_on(fact, self.view.at)
@@ -403,6 +416,14 @@ def _judge_outside(ever: list[GraphEdge], span: DateSpan) -> Judgement:
     if ever and len(outside) == len(ever):
         return Judgement(FALSE, _("The facts record another date."), opposing=tuple(ever))
     return no_evidence()
+
+
+def _excludes(fact: GraphEdge, claim: Claim, span: DateSpan) -> bool:
+    """Whether something cannot have ended in `span`, though the end of its fact is not known: it
+    began later."""
+    assert claim.date
+    began_later = fact.since is not None and fact.since >= span.last
+    return claim.date.role == "until" and began_later
 
 
 def _is_in(day: float, span: DateSpan) -> bool:

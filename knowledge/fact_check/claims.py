@@ -120,9 +120,9 @@ def parse_mentions(
         return UnparsedClaim(reason, tuple(linker.index.suggest(sentence)))
     nodes = [linker.node_of(mention) for mention in mentions]
     text = with_slots(sentence, mentions, nodes)
-    if claim := _match_patterns(text, nodes, language):
+    if claim := match_patterns(text, nodes, language):
         return [claim]
-    claims = [_match_patterns(part, nodes, language) for part in _split_names(text, language)]
+    claims = [match_patterns(part, nodes, language) for part in _split_names(text, language)]
     if claims and all(claims):
         return [claim for claim in claims if claim]
     claim = (
@@ -147,7 +147,7 @@ def _match_clauses(text: str, nodes: list[GraphNode], language: Lexicon) -> list
     for n, part in enumerate(parts):
         told = part if n == 0 or SLOT.match(part) or not subject else f"{subject[0]} {part}"
         told = language.pronouns.sub(subject[0], told, count=1) if subject and n else told
-        claim = _match_patterns(told, nodes, language) or _match_state(told, nodes, language)
+        claim = match_patterns(told, nodes, language) or _match_state(told, nodes, language)
         if claim is None:
             return []
         claims.append(claim)
@@ -220,7 +220,7 @@ def _match_described(
     """Read the sentence with `the queen` for the only queen."""
     for more in described_mentions(sentence, mentions, linker):
         nodes = [linker.node_of(mention) for mention in more]
-        if claim := _match_patterns(with_slots(sentence, more, nodes), nodes, language):
+        if claim := match_patterns(with_slots(sentence, more, nodes), nodes, language):
             return claim
     return None
 
@@ -240,7 +240,7 @@ def _split_names(text: str, language: Lexicon) -> list[str]:
     return [text[: match.start()] + name + text[match.end() :] for name in names]
 
 
-def _match_patterns(text: str, nodes: list[GraphNode], language: Lexicon) -> Claim | None:
+def match_patterns(text: str, nodes: list[GraphNode], language: Lexicon) -> Claim | None:
     """Read a sentence without its titles; if it says nothing then, with those that are offices:
     `admiral` in `M0 is admiral M1` where M1 is a fleet."""
     plain, official = language.titles.sub("", text), without_titles(text, nodes, language)
@@ -325,7 +325,7 @@ def _match_label(text: str, nodes: list[GraphNode], language: Lexicon) -> Claim 
     is_negated = is_negated and tense not in (Tense.NEVER, Tense.NO_LONGER)
     slots = [int(slot[1]) for slot in _subject_first(SLOT.findall(text), language)]
     label = SPACES.sub(" ", SLOT.sub(" ", text)).strip()
-    if len(slots) != len(set(slots)) or len(slots) != (1 if date and len(nodes) == 1 else 2):
+    if not label or len(slots) != len(set(slots)) or len(slots) != (1 if date and len(nodes) == 1 else 2):
         return None
     between = re.fullmatch(r"M\d\S* (?:is |was |are |were )?([^M]+?) M\d\S*", text)
     return Claim(

@@ -24,6 +24,8 @@ from worlds.models import World
 
 AGENTS = (NodeKind.CHARACTER, NodeKind.FACTION)
 YEAR = re.compile(r"\d{2,}")
+DIED = re.compile(r"\b(?:died|drowned|perished|fell|burned|buried|was killed|was slain|погиб|умер|скончал)\w*\b.*\b(?:in|at|on|of|from|during|by|в|на|от|при)\b|^(?:grave|tomb) of$")
+KILLED = re.compile(r"^(?:killed|slew|murdered|executed|poisoned|beheaded|hanged|drowned)$")
 
 
 def facts_in_words(facts: FactQuerySet, claim: Claim) -> list[GraphEdge]:
@@ -56,6 +58,19 @@ def facts_of_others(facts: FactQuerySet, claim: Claim) -> Iterator[GraphEdge]:
             other = fact.dst if fact.src_id == thing.pk else fact.src
             if other.pk != agent.pk and other.kind == agent.kind and means(fact.label, claim.label):
                 yield fact
+
+
+def deaths_of(node: GraphNode, facts: FactQuerySet) -> tuple[GraphEdge, ...]:
+    """Return the facts by which somebody is dead: `died in`, `killed`."""
+    if node.kind != NodeKind.CHARACTER:
+        return ()
+    told = []
+    for fact in with_label(facts.filter(Q(src=node) | Q(dst=node))):
+        subject, label, _target = in_words(fact)
+        pattern = DIED if subject == node else KILLED
+        if pattern.search(label.casefold()):
+            told.append(fact)
+    return tuple(told)
 
 
 def is_done_once(words: str) -> bool:

@@ -7,9 +7,10 @@ from functools import cache
 
 from knowledge.fact_check.lexicon import load_yaml
 from knowledge.fact_check.prose_words import stem_of
+from knowledge.graph.models import NodeKind
 from retrieval.text import fold_name, has_hangul, name_words
 
-RELATIONS = "relations"
+RELATIONS, TRADES = "relations", "trades"
 AFTER_NOUN = re.compile(
     r"\b(?:of|in|on|at|to|for|by|with|from|above|beneath|в|на|из|для|у|с|от|под|над)\b.*$"
 )
@@ -18,11 +19,14 @@ AFTER_NOUN = re.compile(
 @dataclass(frozen=True)
 class Noun:
     """`claim` is what it says of the one it stands for, if it is one of a relation; else `kind` is
-    that one's kind. `words` mean the same, in all languages."""
+    that one's kind. `words` mean the same, in all languages. A trade is of whom has the relation
+    `trade` to the only thing that the noun `of` describes: who owns the inn is the innkeeper."""
 
     words: tuple[str, ...]
     kind: str = ""
     claim: str = ""
+    trade: str = ""
+    of: str = ""
 
 
 @cache
@@ -30,6 +34,11 @@ def _nouns() -> dict[str, tuple[Noun, ...]]:
     """Return the nouns by the stem of each of their words."""
     rows = dict(load_yaml("descriptions"))
     nouns = [Noun(_words(line), claim=claim) for claim, line in rows.pop(RELATIONS).items()]
+    nouns += [
+        Noun(_words(row["words"]), NodeKind.CHARACTER, trade=trade, of=row["of"])
+        for row in rows.pop(TRADES)
+        for trade in row["by"]
+    ]
     nouns += [Noun(_words(line), kind=kind) for kind, lines in rows.items() for line in lines]
     found: dict[str, list[Noun]] = {}
     for noun in nouns:

@@ -17,7 +17,9 @@ from django.db.models import Q
 from knowledge.fact_check.description_nouns import Noun, calls, has_noun, nouns_of
 from knowledge.fact_check.labelled_facts import labelled_facts
 from knowledge.fact_check.lexicon import bonds, claim_kinds, language_of
-from knowledge.fact_check.name_slots import DescribedMention, inflection_of
+from knowledge.fact_check.name_slots import DescribedMention, inflection_of, slots_with_spans
+from knowledge.fact_check.related_names import related_names
+from knowledge.fact_check.verdicts import has_ended, is_valid_on
 from knowledge.graph.entity_linking import EntityLinker
 from knowledge.graph.labels import in_words
 from knowledge.graph.models import GraphEdge, GraphNode, NodeKind
@@ -53,6 +55,11 @@ PLURALS = {
 """A surname in the plural. Russian ones in `а` are left to the other rules: `Фёдоровы` may share
 the name of no house, `Анны` is one woman in the genitive."""
 DEFINITE = re.compile(r"\bthe\s+(?:\w+\s+)?$", re.IGNORECASE)
+FORMER = {
+    "en": re.compile(r"former|previous|old|ex|late|onetime|erstwhile"),
+    "ru": re.compile(r"(?:бывш|прежн|стар|покойн|предыдущ)(?:ий|ая|его|ей|ему|им|ую|юю|ый|ой|ого|ому|ым)"),
+    "ko": re.compile(r"옛|전|전임|이전|전직|예전"),
+}
 Mentions = tuple[NameMention, ...]
 
 
@@ -174,6 +181,7 @@ class DescriptionReader:
         """Yield the descriptions in what the mentions leave, those with a name first, and those
         that are told of somebody last."""
         yield from self._places_of(state)
+        yield from self._related(state)
         free = self._free_nouns(state)
         free = free if self.language == "ko" else free[::-1]
         free.sort(key=self._is_predicate)
@@ -184,7 +192,10 @@ class DescriptionReader:
                     assert isinstance(key, UUID)
                     yield from self._mention(word, span, self._described_with(word, key))
         for word in free:
-            if self.language != "en" or DEFINITE.search(self.sentence[: word.start]):
+            if former := self._former(word):
+                over = {k for n in nouns_of(word.norm) if n.kind for k in self._formerly(n)}
+                yield from self._mention(word, (former.start, word.end), over)
+            elif self.language != "en" or DEFINITE.search(self.sentence[: word.start]):
                 alone = {
                     key
                     for noun in nouns_of(word.norm)
@@ -207,6 +218,25 @@ class DescriptionReader:
                 text = self.sentence[one.start : other.end]
                 ending = inflection_of(name, self.nodes[key])
                 yield DescribedMention(text, one.start, other.end, name.matches, ending=ending)
+
+    def _related(self, state: Mentions) -> Iterator[NameMention]:
+        """Yield those whom a clause about one of the names means: `the man who built M0`."""
+        if any(mention.ambiguous for mention in state):
+            return
+        nodes = [self.nodes[mention.matches[0].key] for mention in state]  # type: ignore[index]
+        text, spans = slots_with_spans(self.sentence, state, nodes)
+        for found in related_names(text, nodes, self.language, self._facts_ever):
+            inside = [
+                (start, end)
+                for place, start, end in spans
+                if found.start <= place < found.end
+            ]
+            if len(found.keys) == 1 and inside:
+                (key,) = found.keys
+                span = (inside[0][0], inside[-1][1])
+                match = NameMatch(key, self.nodes[key].name, "part", 0.5)
+                part = self.sentence[span[0] : span[1]]
+                yield DescribedMention(part, *span, (match,), ending=found.ending)
 
     def _is_in(self, key: UUID, place: object) -> bool:
         return any(
@@ -231,7 +261,10 @@ class DescriptionReader:
         before = self.sentence[owner.end : word.start]
         if owner.end <= word.start and BETWEEN_NAME_AND_NOUN.fullmatch(before):
             is_possessive = owner.text.endswith(("'s", "’s", "s'", "s’")) or self.language == "ko"
-            return (owner.start, word.end) if is_possessive else None
+            # `The Watch captain`: of no person, whose surname the next word may be.
+            kinds = {node.kind for node in self._nodes_of(owner)}
+            is_compound = NodeKind.CHARACTER not in kinds and not before.strip(" ")
+            return (owner.start, word.end) if is_possessive or is_compound else None
         link = BETWEEN_NOUN_AND_NAME.get(self.language)
         if link and word.end <= owner.start:
             between = self.sentence[word.end : owner.start]
@@ -297,12 +330,11 @@ class DescriptionReader:
         return {key for key in found if isinstance(key, UUID) and key in self.nodes}
 
     def _facts_of(self, key: UUID) -> list[GraphEdge]:
+        return [fact for fact in self._facts_ever(key) if is_valid_on(fact, self.view.at)]
+
+    def _facts_ever(self, key: UUID) -> list[GraphEdge]:
         if key not in self._facts:
-            facts = (
-                self.view.facts()
-                .valid_on(self.view.at)
-                .filter(Q(src=key) | Q(dst=key))[:MOST_FACTS]
-            )
+            facts = self.view.facts().filter(Q(src=key) | Q(dst=key))[:MOST_FACTS]
             self._facts[key] = list(facts)
             for fact in self._facts[key]:
                 self.nodes.setdefault(fact.src_id, fact.src)
@@ -311,6 +343,10 @@ class DescriptionReader:
 
     def _described_alone(self, noun: Noun) -> set[UUID]:
         """Return those of the kind of the noun whose name has it, or a label of theirs."""
+        if noun.trade:
+            nouns = [each for each in nouns_of(noun.of) if each.kind and not each.trade]
+            things = {key for each in nouns for key in self._described_alone(each)}
+            return {key for each in things for key in self._by_claim(noun.trade, each)}
         if noun not in self._alone:
             entities = self.view.entities().filter(kind=noun.kind)
             named = index_of_names(entities, " ".join(noun.words), name="name", keys="keys")
@@ -323,6 +359,20 @@ class DescriptionReader:
             self.nodes |= {node.pk: node for node in nodes}
             self._alone[noun] = {node.pk for node in nodes}
         return self._alone[noun]
+
+    def _formerly(self, noun: Noun) -> set[UUID]:
+        """Return of whom the label of a fact that is over says it: the former mayor."""
+        pattern = "|".join(map(re.escape, noun.words))
+        labelled = self.view.facts().filter(label__iregex=rf"\m(?:{pattern})")[:MOST_FACTS]
+        over = [fact for fact in labelled if has_ended(fact, self.view.at)]
+        nodes = [subject for subject, _target in self._subjects(noun, over)]
+        self.nodes |= {node.pk: node for node in nodes}
+        return {node.pk for node in nodes} - self._described_alone(noun)
+
+    def _former(self, word: Word) -> Word | None:
+        """Return the word before a noun by which it is over."""
+        before = [each for each in self.words if each.end <= word.start][-1:]
+        return before[0] if before and FORMER[self.language].fullmatch(before[0].norm) else None
 
     def _subjects(
         self, noun: Noun, facts: Iterable[GraphEdge]

@@ -60,6 +60,7 @@ class ClaimKind:
     refuted_by: frozenset[str] = frozenset()
     asserts_end: bool | None = None  # "is dead": True, "is alive": False, other claims: None
     is_dated: bool = False
+    is_over: bool = False
 
     def allows(self, a: str, b: str | None) -> bool:
         """Whether the claim makes sense for entities of these kinds."""
@@ -121,7 +122,14 @@ def claim_kinds() -> dict[str, ClaimKind]:
         src, dst = frozenset(row.get("from", ())), frozenset(row.get("to", ()))
         refuted_by = frozenset(row.get("refuted_by", ()))
         kinds[name] = ClaimKind(
-            name, readings, src, dst, refuted_by, row.get("ended"), row.get("dated", False)
+            name,
+            readings,
+            src,
+            dst,
+            refuted_by,
+            row.get("ended"),
+            row.get("dated", False),
+            row.get("over", False),
         )
     return kinds
 

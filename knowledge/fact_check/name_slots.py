@@ -127,10 +127,16 @@ def _clearer(one: NameMention, other: NameMention) -> NameMention:
 
 
 def _extend(mention: NameMention, words: list[Word], linker: EntityLinker) -> NameMention:
-    """Return the mention with the words after it that are of the same name in another form."""
-    if mention.ambiguous or mention.matches[0].how != "part":
+    """Return the mention with the words beside it that are of the same name in another form, or
+    that say what a thing or place is: `кафе «Два чайника»`."""
+    if mention.ambiguous:
         return mention
     node = linker.node_of(mention)
+    before = [word for word in words if word.end <= mention.start][-1:]
+    if before and _is_part_before(before[0], mention, node):
+        mention = replace(mention, start=before[0].start)
+    if mention.matches[0].how != "part":
+        return mention
     stems = {word_stem(word.norm) for name in _names_of(node) for word in name_words(name)}
     for word in words:
         if word.start >= mention.end:
@@ -140,21 +146,48 @@ def _extend(mention: NameMention, words: list[Word], linker: EntityLinker) -> Na
     return mention
 
 
+def _is_part_before(word: Word, mention: NameMention, node: GraphNode) -> bool:
+    """Whether the word before a mention is the beginning of the name (`Матери Пижме`)."""
+    if not is_cyrillic(word.norm) or not word.capital:
+        return False
+    stem = word_stem(word.norm)
+    said = {word_stem(each.norm) for each in name_words(mention.text)}
+    return stem not in said and any(
+        stem == word_stem(each.norm) for name in _names_of(node) for each in name_words(name)[:-1]
+    )
+
+
 def _names_of(node: GraphNode) -> list[str]:
     return [node.name, *node.aliases]
 
 
-def with_slots(sentence: str, mentions: Sequence[NameMention], nodes: list[GraphNode]) -> str:
+def with_slots(sentence: str, mentions: Sequence[NameMention], nodes: Sequence[GraphNode]) -> str:
     """Return the sentence in folded words with slots for its names: `M0 is allied with M1_s`."""
+    return slots_with_spans(sentence, mentions, nodes)[0]
+
+
+def slots_with_spans(
+    sentence: str, mentions: Sequence[NameMention], nodes: Sequence[GraphNode]
+) -> tuple[str, list[tuple[int, int, int]]]:
+    """Return the sentence with slots, and for each word of it its place, and the beginning and end
+    of what it stands for."""
     parts: list[str] = []
+    spans: list[tuple[int, int, int]] = []
+    place = 0
     for word in name_words(sentence):
         inside = next((n for n, m in enumerate(mentions) if m.start <= word.start < m.end), None)
         if inside is None:
-            parts.append(word.norm)
+            part, span = word.norm, (word.start, word.end)
         elif word.start == mentions[inside].start:
             ending = inflection_of(mentions[inside], nodes[inside])
-            parts.append(f"M{inside}_{ending}" if ending else f"M{inside}")
-    return " ".join(parts)
+            part = f"M{inside}_{ending}" if ending else f"M{inside}"
+            span = (mentions[inside].start, mentions[inside].end)
+        else:
+            continue
+        parts.append(part)
+        spans.append((place, *span))
+        place += len(part) + 1
+    return " ".join(parts), spans
 
 
 def inflection_of(mention: NameMention, node: GraphNode) -> str:

@@ -69,7 +69,8 @@ def _by_claim(facts: list[GraphEdge], node: GraphNode, state: NameState) -> Iter
             if bonds()[fact.bond].mutual and state.is_second:
                 whom = fact.second if fact.first == node.pk else fact.first
             sex = dict(fact.sexes).get(whom, "" if reading.sex else reading.sex)
-            if fact.bond == reading.bond and is_end and sex == reading.sex:
+            fits = not reading.sex or sex == reading.sex
+            if fact.bond == reading.bond and is_end and fits:
                 yield fact.edge
         for edge in facts if reading.relation else ():
             is_end = edge.src_id == node.pk if of_first else edge.dst_id == node.pk

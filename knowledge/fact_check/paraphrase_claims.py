@@ -1,8 +1,8 @@
 """Judge a statement whose words no lexicon has by what they mean (`paraphrases.py`).
 
-The statement has to be about two names. The meaning of its other words chooses one relation of the
-lexicon, or none; the facts may confirm it, as a statement that was parsed. A wrong guess mostly
-finds no fact that states it, but often one that excludes it, so nothing is `false` by a guess.
+The statement has to be about two names. The meaning of its other words gives each relation of the
+lexicon, and none of them, a probability; each becomes a claim, and the facts judge it. The
+statement is true or false if the relations by which it is so are probable enough together.
 """
 
 import re
@@ -27,21 +27,42 @@ from knowledge.fact_check.statement_parts import (
     strip_tense,
 )
 from knowledge.fact_check.statements import StatementReader
-from knowledge.fact_check.verdicts import TRUE, Judgement
+from knowledge.fact_check.verdicts import FALSE, TRUE, Judgement
 from knowledge.graph.entity_linking import EntityLinker
 from retrieval.embedders import get_embedder
 from retrieval.errors import EmbedderDown
 from retrieval.text import NameMention
 from worlds.callers import Caller
 
-LEAST, LEAST_DESCRIBED = 0.6, 0.7
-"""The scores from which a guess is believed, without and with descriptions for names."""
-LEAST_LEAD = 0.15
-"""How much a guess has to be ahead of the next one that the facts judge otherwise."""
-MOST_WORDS, MOST_READINGS = 14, 4
+LEAST = {TRUE: 0.4, FALSE: 0.87}
+"""From which probability a verdict is believed. What excludes a wrong guess is found more often
+than what states it."""
+LEAST_DESCRIBED = {TRUE: 0.6, FALSE: 0.97}
+"""The same where a description stands for a name."""
+LEAST_RATIO = 2
+"""How many times as probable as its opposite a verdict has to be."""
+NEGLIGIBLE = 0.03
+"""Relations that are less probable are not judged."""
+MOST_WORDS, MOST_READINGS = 18, 4
 ALTERNATIVES = {"lives": ("lives", "located")}
 """A claim of the phrases that facts state in more than one way."""
 SLOT = re.compile(r"(?<!\S)M(\d)\S*")
+EMBEDDED = {
+    "en": re.compile(
+        r"\b(?:knows?|wonders?|guess\w*|suspects?|thinks?|remembers?|forgot|asks?|asked|sure)"
+        r" (?:who|where|what|how|why|that|whether|if|which)\b"
+    ),
+    "ru": re.compile(
+        r"\b(?:зна\w+|догадыва\w+|подозрева\w+|дума\w+|счита\w+|наде\w+|помн\w+|увер\w+|"
+        r"спрашива\w+)(?: \S+)? (?:кто|кого|кому|кем|где|что|как|почему|чей|куда|чья|чье)\b"
+    ),
+    "ko": re.compile(
+        r"(?:는지|은지|인지|을지|다고|라고)(?= |$)"
+        # `길드가 찾아가는 고아원은 도시에 있다` is about an orphanage.
+        r"|M\d_(?:이|가) (?:\S+ )*[가-힣]{2,}(?:은|는) M\d"
+    ),
+}
+"""What somebody knows or thinks, and what is said of somebody else than the two."""
 
 
 @dataclass(frozen=True)
@@ -81,30 +102,39 @@ def judge_by_meaning(reader: StatementReader, caller: Caller) -> Judgement | Non
     except EmbedderDown:
         return None
     for statement, vector in zip(statements, vectors, strict=True):
-        guesses = phrase_model().scores(statement.pair, vector)
-        if verdict := _trusted_verdict(statement, guesses, checker):
+        guesses = phrase_model().scores(statement.pair, statement.phrase, vector)
+        # `In hock to the boss of M1` is about the boss: without the description it says little.
+        may_refute = statement.is_described or not any(each.is_described for each in statements)
+        if verdict := _trusted_verdict(statement, guesses, checker, may_refute=may_refute):
             return verdict
     return None
 
 
 def _trusted_verdict(
-    statement: OpenStatement, guesses: list[tuple[PhraseClass, float]], checker: FactChecker
+    statement: OpenStatement,
+    guesses: list[tuple[PhraseClass, float]],
+    checker: FactChecker,
+    *,
+    may_refute: bool,
 ) -> Judgement | None:
-    """Return the verdict of the best guess if it is good enough for that verdict."""
-    if not guesses or guesses[0][0].claim == NONE:
-        return None
-    (best, score), rivals = guesses[0], guesses[1:]
-    least = LEAST_DESCRIBED if statement.is_described else LEAST
-    verdict = checker.judge(_claim(statement, best))
-    # What excludes a wrong guess is found too often to refute anything by it.
-    if verdict.result != TRUE or score < least:
-        return None
-    for guess, other in rivals:
-        if score - other >= LEAST_LEAD:
+    """Return the verdict that is probable enough, with the facts of its most probable relation."""
+    verdicts: dict[str, Judgement] = {}
+    shares = {TRUE: 0.0, FALSE: 0.0}
+    for guess, share in guesses:
+        if share < NEGLIGIBLE:
             break
-        if guess.claim == NONE or checker.judge(_claim(statement, guess)).result != verdict.result:
-            return None
-    return verdict
+        if guess.claim == NONE:
+            continue
+        verdict = checker.judge(_claim(statement, guess))
+        if verdict.result in shares:
+            shares[verdict.result] += share
+            verdicts.setdefault(verdict.result, verdict)
+    least = LEAST_DESCRIBED if statement.is_described else LEAST
+    for result in (TRUE, FALSE) if may_refute else (TRUE,):
+        other = shares[FALSE if result == TRUE else TRUE]
+        if shares[result] >= max(least[result], LEAST_RATIO * other):
+            return verdicts[result]
+    return None
 
 
 def _claim(statement: OpenStatement, guess: PhraseClass) -> Claim:
@@ -125,9 +155,9 @@ def _open_statements(reader: StatementReader) -> Iterator[OpenStatement]:
     """Yield the readings of a statement that are about two names and say no number."""
     mentions = joined_mentions(reader.text, reader.linker)[:MAX_NAMES]
     described = DescriptionReader(reader.text, reader.linker, reader.view)
-    readings = [tuple(mentions), *described.readings(mentions)]
-    for n, reading in enumerate(readings):
-        linker = described.linker if n else reader.linker
+    readings = [*described.readings(mentions), tuple(mentions)]
+    linker = described.linker
+    for reading in readings:
         if any(mention.ambiguous for mention in reading):
             continue
         if statement := _open_statement(reader.text, reading, linker):
@@ -177,4 +207,5 @@ def _is_plain(statement: OpenStatement) -> bool:
     intending = load_yaml("roles")[statement.language]["intending"]
     is_intending = bool(intending and re.search(intending, statement.text))
     is_short = len(statement.text.split()) <= MOST_WORDS
-    return is_short and not (said.numbers or said.is_supposing or is_intending)
+    is_embedded = EMBEDDED[statement.language].search(statement.text)
+    return is_short and not (said.numbers or said.is_supposing or is_intending or is_embedded)

@@ -1,14 +1,16 @@
 """Which relation a statement gives to two names, by the meaning of its words: *anna calls the shots
 in guild* is *leads*.
 
-For words that no lexicon has. Both names are replaced by a word for their kind, so that the vector
-of the rest can be compared with what people say of such a pair. The weights, a ridge regression on
-the vectors of our own phrases in three languages, are of one embedder (`data/paraphrases.npz`);
-`bench.relation_phrases` fits and measures them.
+For words that no lexicon has. Both names are replaced by a word for their kind, so that the rest
+can be compared with what people say of such a pair: by the vector of the whole and by the pieces of
+its words. The weights, a ridge regression on 5,000 phrases in three languages, are of one embedder
+(`data/paraphrases.npz`); `bench.relation_phrases` fits and measures them.
 """
 
 import re
-from collections.abc import Sequence
+import zlib
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -22,6 +24,10 @@ from retrieval.embedders import Vectors, unit_parts
 FILE = Path(__file__).parent / "data" / "paraphrases.npz"
 SHARES = (0.7, 1.0, 0.7)
 """How much the parts of a vector (bge, USE, e5) count."""
+PIECES = 8192
+"""Into how many columns the pieces of words are hashed."""
+LENGTHS = (3, 4, 5)
+"""Of the pieces of words, in letters."""
 NONE = "none"
 """What is no relation of the lexicon."""
 LETTERS: dict[str, str] = {
@@ -73,22 +79,51 @@ class PhraseClass:
 
 @dataclass(frozen=True)
 class PhraseModel:
-    """By the kinds of the first and second name (`PF`): the names of the classes, their weights
-    (dims, classes) and their shares among the phrases (classes,)."""
+    """By the kinds of the first and second name (`PF`): the names of the classes. By the kinds in
+    the order of letters: the weights of vectors (dims, classes) and of pieces (PIECES, classes),
+    and the shares of the classes among the phrases (classes,). `rarity` of the pieces (PIECES,)."""
 
     embedder: str
     classes: dict[str, tuple[str, ...]]
     weights: dict[str, NDArray[np.float32]]
+    pieces: dict[str, NDArray[np.float32]]
     shares: dict[str, NDArray[np.float32]]
+    rarity: NDArray[np.float32]
+    steepness: float
 
-    def scores(self, kinds: str, vector: Vectors) -> list[tuple[PhraseClass, float]]:
-        """Return the classes of such a pair with their scores, about 0 to 1, best first; none for
-        kinds without phrases."""
+    def scores(self, kinds: str, phrase: str, vector: Vectors) -> list[tuple[PhraseClass, float]]:
+        """Return the classes of such a pair with their probabilities, best first; none for kinds
+        without phrases."""
         if kinds not in self.classes:
             return []
-        values = weigh_parts(vector) @ self.weights[kinds] + self.shares[kinds]
-        order = np.argsort(-values)
-        return [(PhraseClass.of(self.classes[kinds][n]), float(values[n])) for n in order]
+        group = "".join(sorted(kinds))
+        values = weigh_parts(vector) @ self.weights[group] + self.shares[group]
+        columns, counts = piece_counts(phrase)
+        rare = counts * self.rarity[columns]
+        values += rare @ self.pieces[group][columns] / max(float(np.linalg.norm(rare)), 1e-9)
+        powers = np.exp(self.steepness * (values - values.max()))
+        shares = powers / powers.sum()
+        order = np.argsort(-shares)
+        return [(PhraseClass.of(self.classes[kinds][n]), float(shares[n])) for n in order]
+
+
+def piece_counts(phrase: str) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+    """Return the columns of the words, pairs of words and pieces of words of a phrase, and the
+    root of how often each is there."""
+    found = Counter(zlib.crc32(piece.encode()) % PIECES for piece in _pieces(phrase))
+    columns = np.fromiter(found.keys(), dtype=np.int64, count=len(found))
+    counts = np.fromiter(found.values(), dtype=np.float32, count=len(found))
+    return columns, np.sqrt(counts)
+
+
+def _pieces(phrase: str) -> Iterator[str]:
+    words = phrase.split()
+    for word in words:
+        yield f"w:{word}"
+        marked = f"^{word}$"
+        for length in LENGTHS:
+            yield from (marked[n : n + length] for n in range(len(marked) - length + 1))
+    yield from (f"b:{one} {other}" for one, other in zip(words, words[1:], strict=False))
 
 
 def weigh_parts(vector: Vectors) -> NDArray[np.float32]:
@@ -117,9 +152,16 @@ def mask_names(text: str, kinds: Sequence[str], language: str) -> str:
 def phrase_model() -> PhraseModel:
     with np.load(FILE) as data:
         kinds = [str(each) for each in data["kinds"]]
+        groups = sorted({"".join(sorted(each)) for each in kinds})
         return PhraseModel(
             embedder=str(data["embedder"]),
             classes={each: tuple(map(str, data[f"{each}_classes"])) for each in kinds},
-            weights={each: data[f"{each}_weights"].astype(np.float32) for each in kinds},
-            shares={each: data[f"{each}_shares"].astype(np.float32) for each in kinds},
+            weights={each: data[f"{each}_weights"].astype(np.float32) for each in groups},
+            pieces={
+                each: data[f"{each}_pieces"].astype(np.float32) * data[f"{each}_scale"]
+                for each in groups
+            },
+            shares={each: data[f"{each}_shares"].astype(np.float32) for each in groups},
+            rarity=data["rarity"].astype(np.float32),
+            steepness=float(data["steepness"]),
         )

@@ -11,10 +11,13 @@ from dataclasses import dataclass
 from itertools import islice
 from uuid import UUID
 
+from django.db.models import QuerySet
+
 from knowledge.fact_check.concepts import concepts_of, opposites_of
 from knowledge.fact_check.lexicon import language_of
 from knowledge.fact_check.name_slots import described_mentions, joined_mentions
 from knowledge.fact_check.prose_words import (
+    AGE,
     Clause,
     SentenceWords,
     counter_of,
@@ -24,9 +27,10 @@ from knowledge.fact_check.prose_words import (
     words_of,
 )
 from knowledge.fact_check.verdicts import FALSE, TRUE
-from knowledge.graph.entity_linking import EntityLinker, parse_uuid
+from knowledge.graph.entity_linking import EntityLinker
 from knowledge.graph.models import GraphNode, NodeKind
 from knowledge.models import LorePassage
+from knowledge.presenters import GmHitOut
 from knowledge.schemas import LoreFilters, LoreQuestion
 from knowledge.search import find_lore
 from knowledge.searched_rows import LoreRows
@@ -35,6 +39,8 @@ from retrieval.text import WORD_OR_NUMBER, NameMention, fold_name, split_sentenc
 from worlds.callers import Caller
 
 MOST_PASSAGES, MOST_HITS, MOST_SENTENCES = 24, 6, 12
+HITS_OF_NAMES = 3
+MOST_OTHER_WORDS = 1
 LONGEST_SENTENCE = 400
 PARTS = frozenset(["단", "칸", "채", "권", "층", "그루"])
 """Korean counters of what a thing consists of: `백 단이다` says no more than the number."""
@@ -77,7 +83,11 @@ def _clear(mentions: Iterable[NameMention], linker: EntityLinker) -> list[NameMe
         mention
         for mention in mentions
         if not mention.ambiguous
-        and not (mention.text[0].islower() and _has_capital(mention, linker.node_of(mention)))
+        and not (
+            mention.text[0].islower()
+            and " " not in mention.text
+            and _has_capital(mention, linker.node_of(mention))
+        )
     ]
 
 
@@ -94,45 +104,110 @@ def _passages(
     yield list(rows.filter(lore__in=entries).order_by("lore", "position")[:MOST_PASSAGES])
     if not searching:
         return
-    question = LoreQuestion(query=text[:300], k=MOST_HITS)
+    yield list(_found_passages(rows, text, caller, MOST_HITS))
+    # What the lore says in another language shares only names with the statement.
+    language = language_of(text)
+    for node in nodes[:1]:
+        for name in (node.name, *node.aliases):
+            if language_of(name) != language:
+                yield list(_found_passages(rows, name, caller, HITS_OF_NAMES))
+
+
+def _found_passages(
+    rows: QuerySet[LorePassage], words: str, caller: Caller, most: int
+) -> QuerySet[LorePassage]:
+    """Return the passages that the search finds by words."""
+    question = LoreQuestion(query=words[:300], k=most)
     hits = find_lore(question, caller, mode=Mode.KEYWORD).hits
-    found = [passage for hit in hits if (passage := parse_uuid(hit.id))]
-    yield list(rows.filter(pk__in=found))
+    passages = [hit.passage for hit in hits if isinstance(hit, GmHitOut)]
+    if passages:
+        return rows.filter(pk__in=passages)
+    entries = [hit.id for hit in hits]
+    return rows.filter(lore__slug__in=entries).order_by("lore", "position")[:MOST_PASSAGES]
 
 
 def _deciding(
     statement: SentenceWords, passages: list[LorePassage], caller: Caller
 ) -> Iterator[ProseEvidence]:
     sentences = _likely_sentences(statement, passages)
-    texts = [sentence for sentence, _passage in sentences]
-    linker = EntityLinker.for_texts(caller.world, texts, caller.audience)
+    found = {place.passage.pk: place.passage for place in sentences}
+    linker = EntityLinker.for_texts(
+        caller.world,
+        [text for passage in found.values() for text in (passage.lore.title, passage.text)],
+        caller.audience,
+    )
     linker.typos = False
-    subjects = _subjects_of({passage.lore_id for _sentence, passage in sentences})
-    for sentence, passage in sentences:
-        mentions = _clear(linker.mentions(sentence), linker)
+    subjects = _subjects_of({passage.lore_id for passage in found.values()})
+    topics = {pk: Topics(passage, linker, subjects) for pk, passage in found.items()}
+    for place in sentences:
+        mentions = _clear(linker.mentions(place.text), linker)
         ids = [linker.node_of(mention).pk for mention in mentions]
-        told = words_of(sentence, mentions, ids, language_of(sentence))
-        if result := compare(statement, told, subjects.get(passage.lore_id)):
-            yield ProseEvidence(result, sentence, passage)
+        told = words_of(place.text, mentions, ids, language_of(place.text))
+        topic = topics[place.passage.pk].of(place.number, is_person=told.begins_with_person)
+        if result := compare(statement, told, topic):
+            yield ProseEvidence(result, place.text, place.passage)
+
+
+@dataclass(frozen=True)
+class SentencePlace:
+    """A sentence, and the number that it has in its passage."""
+
+    text: str
+    number: int
+    passage: LorePassage
+
+
+def sentences_of(passage: LorePassage) -> list[str]:
+    raw = split_sentences(MARKUP.sub(r"\1", passage.text))
+    return [sentence for each in raw if (sentence := " ".join(each.split()))]
 
 
 def _likely_sentences(
     statement: SentenceWords, passages: Iterable[LorePassage]
-) -> list[tuple[str, LorePassage]]:
+) -> list[SentencePlace]:
     """Return the sentences that share most words with the statement."""
     found = []
+    said = statement.words.union(*(number.units for number in statement.numbers))
+    says_age = AGE in said
     for passage in passages:
-        for raw in split_sentences(MARKUP.sub(r"\1", passage.text)):
-            sentence = " ".join(raw.split())
-            if not sentence or len(sentence) > LONGEST_SENTENCE:
+        for number, sentence in enumerate(sentences_of(passage)):
+            if len(sentence) > LONGEST_SENTENCE:
                 continue
             stems = frozenset(stem_of(fold_name(w)) for w in WORD_OR_NUMBER.findall(sentence))
             stems |= frozenset(filter(None, map(counter_of, WORD_OR_NUMBER.findall(sentence))))
-            said = statement.words.union(*(number.units for number in statement.numbers))
-            if shared := sum(has_concept(word, stems) for word in said):
-                found.append((shared, sentence, passage))
+            if shared := says_age + sum(has_concept(word, stems) for word in said):
+                found.append((shared, SentencePlace(sentence, number, passage)))
     found.sort(key=lambda each: -each[0])
-    return [(sentence, passage) for _shared, sentence, passage in found[:MOST_SENTENCES]]
+    return [place for _shared, place in found[:MOST_SENTENCES]]
+
+
+class Topics:
+    """Whom the sentences of a passage are about that name nobody: the subject of its entry, else
+    whom the title or the first name of the passage names; `he` is the last person named."""
+
+    def __init__(
+        self, passage: LorePassage, linker: EntityLinker, subjects: dict[UUID, GraphNode]
+    ) -> None:
+        self.subject = subjects.get(passage.lore_id)
+        named = [self._nodes_in(each, linker) for each in (passage.lore.title, *sentences_of(passage))]
+        self.before = named[1:]
+        self.first = next((nodes[0] for nodes in named if nodes), None)
+
+    @staticmethod
+    def _nodes_in(text: str, linker: EntityLinker) -> list[GraphNode]:
+        return [linker.node_of(mention) for mention in _clear(linker.mentions(text), linker)]
+
+    def of(self, number: int, *, is_person: bool) -> GraphNode | None:
+        if not is_person:
+            return self.subject or self.first
+        people = (
+            {node.pk: node for node in nodes if node.kind == NodeKind.CHARACTER}
+            for nodes in reversed(self.before[:number])
+        )
+        last = next((found for found in people if found), {})
+        if len(last) == 1:
+            return next(iter(last.values()))
+        return self.subject
 
 
 def _subjects_of(entries: set[UUID]) -> dict[UUID, GraphNode]:
@@ -170,7 +245,15 @@ def compare(statement: SentenceWords, told: SentenceWords, subject: GraphNode | 
         return FALSE if has_concept(noun, [told.first]) else ""
     if not numbers and negative != asserted:
         return ""
+    if not numbers and not statement.words and not _counts_its_subject(statement, told):
+        return ""
     return TRUE if numbers and negative == asserted else FALSE
+
+
+def _counts_its_subject(statement: SentenceWords, told: SentenceWords) -> bool:
+    """Whether a sentence with another number can only count the same: it says little else."""
+    is_age = any(AGE in number.units for number in statement.numbers)
+    return is_age or len(told.words) <= MOST_OTHER_WORDS
 
 
 def _is_excluded(missing: list[str], statement: SentenceWords, clauses: list[Clause]) -> bool:
@@ -197,6 +280,8 @@ def _is_enough(statement: SentenceWords, told: SentenceWords) -> bool:
     said = len(statement.words) + len(statement.numbers)
     if not statement.names:
         return said >= 3
+    if any(AGE in number.units for number in statement.numbers):
+        return True
     if said == 1 and statement.words:
         (word,) = statement.words
         if statement.denies_having:
@@ -215,6 +300,8 @@ def _names_agree(statement: SentenceWords, told: SentenceWords, subject: GraphNo
         return order == list(statement.names)
     if subject is None or (told.begins_with_person and subject.kind != NodeKind.CHARACTER):
         return False
+    if told.begins_with_pronoun and set(statement.names) == {subject.pk}:
+        return True
     return set(statement.names) - set(told.names) == {subject.pk} and set(told.names) <= set(
         statement.names
     )

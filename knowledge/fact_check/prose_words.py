@@ -16,8 +16,19 @@ from retrieval.text import NameMention, fold_name, has_hangul, text_forms, word_
 
 JOINING = frozenset(["and", "but", "и", "а", "но"])
 KOREAN_JOINING = ("고", "며", "지만")
+KOREAN_LINKS = ("고", "며", "지만", "면서", "면서도", "는데", "아서", "어서", "여서", "워서", "해서", "해")
+AUXILIARIES = ("있", "싶", "않", "못", "본", "보", "없", "놓", "둔", "두")
 TOKEN = re.compile(r"\d+|[^\W\d_]+(?:['’][^\W\d_]+)*|[,;:()—–]")
-YEAR = "#year"
+YEAR, AGE = "#year", "#age"
+ONCE_AT_ALL = (["번도"], ["명도"], ["개도"], ["마리도"])
+"""`Not once`, `not one`: no number is said."""
+YEARS_OLD = re.compile(r"(?:years? old|years? of age|year olds?|winters? old|лет|года?)(?= |$)")
+AGE_WORDS = frozenset("aged age old turned возраст возрасте исполнилось стукнуло отроду 나이 나이는 나이가 올해".split())
+"""Words that say nothing beside somebody's age."""
+IS_AGED = frozenset("is was aged turned ему ей им исполнилось стукнуло".split())
+PREPOSITIONS = frozenset(
+    "at in on by from with for when until before after каждую каждый в во на при под за до".split()
+)
 KOREAN_NUMBERS = {
     **dict(zip("일이삼사오육칠팔구", range(1, 10), strict=True)),
     "한": 1,
@@ -44,6 +55,8 @@ KOREAN_NUMBERS = {
     "여든": 80,
     "아흔": 90,
 }
+NATIVE_NUMBERS = frozenset("둘 셋 넷 다섯 여섯 일곱 여덟 아홉 열 스물 서른 마흔 쉰 예순 일흔 여든 아흔".split())
+KOREAN_COPULA = re.compile(r"(?:이다|이고|이며|이지만|인데|이었다|이라|입니다|이나)$")
 KOREAN_TENS = {"십": 10, "백": 100, "천": 1000}
 KOREAN_NUMBER = re.compile("|".join(sorted([*KOREAN_NUMBERS, *KOREAN_TENS], key=len, reverse=True)))
 KOREAN_COUNTERS = (
@@ -87,6 +100,7 @@ class SentenceWords:
     is_supposing: bool
     begins_with_person: bool
     denies_having: bool
+    begins_with_pronoun: bool = False
 
     @property
     def words(self) -> frozenset[str]:
@@ -97,9 +111,12 @@ class SentenceWords:
 class WordLists:
     light: frozenset[str]
     negations: tuple[str, ...]
+    agreeing: frozenset[str]
+    """Negations that stand beside another one and deny nothing more."""
     supposing: tuple[str, ...]
     limiting: tuple[str, ...]
     persons: frozenset[str]
+    pronouns: frozenset[str]
     absence: tuple[str, ...]
     years: frozenset[str]
     empty: frozenset[str]
@@ -112,9 +129,11 @@ def word_lists(language: str) -> WordLists:
     return WordLists(
         light=frozenset(map(fold_name, rows["light"])),
         negations=tuple(rows["negations"]),
+        agreeing=frozenset(rows["agreeing"]),
         supposing=tuple(rows["supposing"]),
         limiting=tuple(rows["limiting"]),
         persons=frozenset(rows["persons"]),
+        pronouns=frozenset(rows["pronouns"]),
         absence=tuple(rows["absence"]),
         years=frozenset(rows["years"]),
         empty=frozenset(map(fold_name, rows["empty"])),
@@ -137,6 +156,7 @@ def words_of(
         first=next(iter(_content(filter(str.isalnum, rest), lists, language)), ""),
         is_supposing=any(_is_one_of(word, lists.supposing, language) for word in rest),
         begins_with_person=bool(rest) and rest[0] in lists.persons,
+        begins_with_pronoun=bool(tokens) and fold_name(tokens[0]) in lists.pronouns,
         denies_having=any(_is_one_of(word, lists.absence, language) for word in rest),
     )
 
@@ -154,6 +174,9 @@ def _take_numbers(words: list[str], lists: WordLists) -> tuple[list[Number], lis
     at = 0
     while at < len(words):
         value, length = _number_at(words, at)
+        if value == 1 and (words[at - 1 : at] == ["ни"] or words[at + 1 : at + 2] in ONCE_AT_ALL):
+            at += 1 + (words[at] == "한")
+            continue
         if value is None:
             rest.append(words[at])
             at += 1
@@ -161,9 +184,14 @@ def _take_numbers(words: list[str], lists: WordLists) -> tuple[list[Number], lis
         before = words[at - 1] if at else ""
         noun = next((w for w in reversed(words[:at]) if w not in lists.light), "")
         at += length
-        numbers.append(Number(value, _units(before, noun, words[at : at + 4], lists)))
+        units = _units(before, noun, words[at : at + 4], lists)
+        numbers.append(Number(value, units))
+        if AGE in units:
+            at += len((YEARS_OLD.match(" ".join(words[at:])) or [""])[0].split())
         if at < len(words) and counter_of(words[at]):
             at += 1
+    if any(AGE in number.units for number in numbers):
+        rest = [word for word in rest if word not in AGE_WORDS]
     return numbers, rest
 
 
@@ -171,6 +199,8 @@ def _units(before: str, noun: str, following: list[str], lists: WordLists) -> fr
     clause = list(takewhile(lambda word: word[0].isalnum(), following))
     after = [w for w in clause if w not in lists.light or w in lists.years]
     first = after[0] if after else ""
+    if _is_age(before, noun, following):
+        return frozenset([AGE])
     is_year = before in lists.years or first in lists.years or first.startswith("년")
     if is_year or (before in ("in", "since", "by") and not after):
         return frozenset([YEAR])
@@ -179,7 +209,24 @@ def _units(before: str, noun: str, following: list[str], lists: WordLists) -> fr
         named = after[1:2] if first == f"{counter}의" else [noun] if has_hangul(noun) else []
         is_said = not named or counter not in VAGUE_COUNTERS
         return frozenset([*map(stem_of, named), *([counter] if is_said else [])])
+    if noun and (not following or following[0] in PREPOSITIONS or not following[0][0].isalnum()):
+        # `Strikes thirteen at midnight` counts by the word before it.
+        return frozenset(map(stem_of, (noun, *after[:2])))
     return frozenset(map(stem_of, after[:2]))
+
+
+def _is_age(before: str, noun: str, following: list[str]) -> bool:
+    """Whether a number between these words is somebody's age."""
+    first = following[0] if following else ""
+    if has_hangul(first) or has_hangul(noun):
+        return noun.startswith("나이") or counter_of(first) in ("살", "세")
+    said = YEARS_OLD.match(" ".join(following))
+    is_alone = not first or not first[0].isalnum() or first in JOINING
+    if said and "old" not in said[0] and "age" not in said[0]:
+        rest = following[len(said[0].split()) :]
+        is_last = not rest or not rest[0][0].isalnum() or rest[0] in JOINING
+        return before in IS_AGED or (not before and is_last)
+    return bool(said) or (before in IS_AGED and is_alone)
 
 
 def counter_of(word: str) -> str:
@@ -213,6 +260,10 @@ def _number_at(words: list[str], at: int) -> tuple[int | None, int]:
 
 def _korean_number(word: str, after: str) -> tuple[int | None, int]:
     """Read a whole word of number syllables; one alone is a number before a counter only."""
+    stem = KOREAN_COPULA.sub("", word)
+    if stem != word and stem in NATIVE_NUMBERS:
+        return KOREAN_NUMBERS[stem], 1
+    word = stem if len(stem) > 1 and stem != word else word
     parts = KOREAN_NUMBER.findall(word)
     if "".join(parts) != word:
         return None, 0
@@ -249,15 +300,26 @@ def _content(words: Iterable[str], lists: WordLists, language: str) -> list[str]
 def _clauses(words: list[str], lists: WordLists, *, is_korean: bool) -> Iterator[Clause]:
     language = "ko" if is_korean else "other"
     clause: list[str] = []
-    for word in (*words, ","):
-        if word[0].isalnum():
+    following = [*words[1:], ","]
+    for word, after in zip((*words, ","), (*following, ","), strict=False):
+        is_end = not word[0].isalnum()
+        if not is_end:
             clause.append(word)
-        elif clause:
-            negative = sum(_is_one_of(each, lists.negations, language) for each in clause) % 2 == 1
+            # A Korean negation is of the last verb alone: `바다를 무서워해 배에는 오르지 않는다`.
+            is_end = is_korean and word.endswith(KOREAN_LINKS) and not after.startswith(AUXILIARIES)
+        if is_end and clause:
+            negative = _is_negative(clause, lists, language)
             content = _content(clause, lists, language)
             limits = (each for each in clause if _is_one_of(each, lists.limiting, language))
             yield Clause(frozenset(content), negative, frozenset(limits))
             clause = []
+
+
+def _is_negative(clause: Sequence[str], lists: WordLists, language: str) -> bool:
+    """Whether a clause denies. `Нет ни одного` denies once."""
+    denying = [word for word in clause if _is_one_of(word, lists.negations, language)]
+    plain = [word for word in denying if word not in lists.agreeing]
+    return len(plain or denying[:1]) % 2 == 1
 
 
 def _is_one_of(word: str, words: Sequence[str], language: str) -> bool:

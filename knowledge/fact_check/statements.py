@@ -15,6 +15,7 @@ from knowledge.fact_check.claims import (
 from knowledge.fact_check.descriptions import DescriptionReader
 from knowledge.fact_check.model_claims import parse_claim_with_model
 from knowledge.fact_check.name_slots import DescribedMention, joined_mentions
+from knowledge.fact_check.relative_dates import with_dates_of_events
 from knowledge.graph.entity_linking import EntityLinker
 from knowledge.graph.protocol import View
 from retrieval.errors import LanguageModelDown
@@ -39,6 +40,7 @@ class StatementReader:
         self.linker = EntityLinker.for_view(view, [self.text, long_form])
         if self._count_names(long_form) > self._count_names(self.text):
             self.text = long_form
+        self.text = with_dates_of_events(self.text, self.linker, view)
 
     def _count_names(self, text: str) -> int:
         return len(self.linker.index.mentions(text, typos=False))
