@@ -1,7 +1,7 @@
 """Precision and recall of `lore_assert` on statements about two worlds.
 
     python -m bench.fact_check [--half tuning|…|third_author|fourth_author|fifth_author_even|…_odd]
-    python -m bench.fact_check --set DIR [--parity even|odd]   # DIR/world.json, DIR/statements.jsonl
+    python -m bench.fact_check --set DIR [--parity even|odd]  # world.json, statements.jsonl
 
 `tuning` and `reporting` speak of the demo world, the others of it and of a second world, those of
 the fifth author of a third one. Those of the third, fourth and fifth author are by people who had

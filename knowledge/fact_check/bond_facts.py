@@ -10,6 +10,7 @@ from django.db.models import Q
 
 from knowledge.fact_check.labelled_facts import LabelledFact, labelled_facts, with_label
 from knowledge.fact_check.lexicon import Bond, Reading, bonds
+from knowledge.fact_check.places import lies_within_either
 from knowledge.graph.models import GraphEdge, GraphNode
 from knowledge.graph.querysets import FactQuerySet
 
@@ -101,6 +102,8 @@ class BondFacts:
             yield from self._converses()
         if self.bond.unique == "first":
             yield from self._other_firsts()
+        elif self.bond.unique == "second":
+            yield from self._other_seconds()
         elif self.bond.unique == "each":
             yield from self._other_halves()
         elif self.bond.unique == "sex":
@@ -136,6 +139,17 @@ class BondFacts:
         first, second = self.ends
         for fact in self.near:
             if fact.bond == self.bond.name and fact.second == second and fact.first != first:
+                yield fact.edge
+
+    def _other_seconds(self) -> Iterator[GraphEdge]:
+        """Yield the facts by which the first has the bond to another, elsewhere."""
+        first, second = self.ends
+        nodes = {self.a.pk: self.a, self.b.pk: self.b}
+        for fact in self.near:
+            if fact.bond != self.bond.name or fact.first != first or fact.second == second:
+                continue
+            other = fact.edge.src if fact.edge.src_id == fact.second else fact.edge.dst
+            if not lies_within_either(self.facts, other, nodes[second]):
                 yield fact.edge
 
     def _other_halves(self) -> Iterator[GraphEdge]:

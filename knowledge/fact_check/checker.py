@@ -22,17 +22,19 @@ from knowledge.fact_check.deeds import (
     facts_of_others,
     is_done_once,
 )
+from knowledge.fact_check.detail_verdicts import (
+    excludes_end,
+    is_in,
+    judge_amount,
+    judge_outside,
+    judge_seniority,
+)
 from knowledge.fact_check.durations import years_between, years_of_fact
 from knowledge.fact_check.event_dates import days_of_event, event_span
-from knowledge.fact_check.labelled_facts import (
-    amount_of,
-    labelled_facts,
-    with_label,
-)
+from knowledge.fact_check.labelled_facts import labelled_facts, with_label
 from knowledge.fact_check.lexicon import ClaimKind, Reading, bonds
 from knowledge.fact_check.name_states import facts_of_state
 from knowledge.fact_check.places import containment_path, lies_within_either, places_apart
-from knowledge.fact_check.seniority import seniority_in_fact
 from knowledge.fact_check.statement_parts import Tense
 from knowledge.fact_check.verdicts import (
     FALSE,
@@ -173,12 +175,12 @@ class FactChecker:
         if claim.date.role == "during":
             verdict = self._judge_during(claim, span)
             if verdict.result == UNKNOWN and not verdict.is_contested:
-                return _judge_outside(ever, span)
+                return judge_outside(ever, span)
             return verdict
         ends = [(f, f.since if claim.date.role == "since" else f.until) for f in ever]
-        if matching := tuple(f for f, day in ends if day is not None and _is_in(day, span)):
+        if matching := tuple(f for f, day in ends if day is not None and is_in(day, span)):
             return Judgement(TRUE, _("A known fact confirms it."), matching)
-        if ends and all(day is not None or _excludes(f, claim, span) for f, day in ends):
+        if ends and all(day is not None or excludes_end(f, claim, span) for f, day in ends):
             return Judgement(FALSE, _("The facts record another date."), opposing=tuple(ever))
         return no_evidence()
 
@@ -319,7 +321,9 @@ class FactChecker:
         if node.until is None:
             told = deaths_of(node, self.present_facts)
             result = TRUE if kind.asserts_end else FALSE
-            return Judgement(result, _("The facts record its end."), told) if told else no_evidence()
+            return (
+                Judgement(result, _("The facts record its end."), told) if told else no_evidence()
+            )
         if self.view.at is not None and self.view.at < node.until:
             return no_evidence()
         return Judgement(TRUE if kind.asserts_end else FALSE, _("The facts record its end."))
@@ -362,7 +366,7 @@ class FactChecker:
         return [
             rivals.get(side.pk, side)
             for side in sides
-            if side.pk not in ids and (self.is_valid(side) or self.view.at is not None)
+            if side.pk not in ids and self.is_valid(side)
         ]
 
     def is_valid(self, fact: GraphEdge) -> bool:
@@ -381,50 +385,5 @@ class FactChecker:
         return self.facts.valid_on(self.view.at)
 
 
-def judge_seniority(claim: Claim, verdict: Judgement) -> Judgement:
-    """Judge which of two siblings is the elder, by the labels of the facts that make them so."""
-    said = {seniority_in_fact(fact, claim.a) for fact in verdict.supporting} - {None}
-    if said == {claim.seniority}:
-        return verdict
-    if len(said) == 1:
-        return Judgement(FALSE, _("A known fact rules it out."), opposing=verdict.supporting)
-    return no_evidence()
-
-
-def judge_amount(claim: Claim, verdict: Judgement) -> Judgement:
-    """Judge how much is owed by the sums in the labels."""
-    sums = {amount_of(fact.label) for fact in verdict.supporting} - {None}
-    if sums == {claim.amount}:
-        return verdict
-    if len(sums) == 1:
-        return Judgement(FALSE, _("A known fact rules it out."), opposing=verdict.supporting)
-    return no_evidence()
-
-
 def _joins(a: GraphNode, b: GraphNode) -> Q:
     return Q(src=a, dst=b) | Q(src=b, dst=a)
-
-
-def _judge_outside(ever: list[GraphEdge], span: DateSpan) -> Judgement:
-    """Judge it false if every fact that says it began after the days of `span` or ended before."""
-    outside = [
-        fact
-        for fact in ever
-        if (fact.since is not None and fact.since > span.last)
-        or (fact.until is not None and fact.until <= span.first)
-    ]
-    if ever and len(outside) == len(ever):
-        return Judgement(FALSE, _("The facts record another date."), opposing=tuple(ever))
-    return no_evidence()
-
-
-def _excludes(fact: GraphEdge, claim: Claim, span: DateSpan) -> bool:
-    """Whether something cannot have ended in `span`, though the end of its fact is not known: it
-    began later."""
-    assert claim.date
-    began_later = fact.since is not None and fact.since >= span.last
-    return claim.date.role == "until" and began_later
-
-
-def _is_in(day: float, span: DateSpan) -> bool:
-    return span.first <= day < span.last + 1

@@ -325,7 +325,11 @@ def _match_label(text: str, nodes: list[GraphNode], language: Lexicon) -> Claim 
     is_negated = is_negated and tense not in (Tense.NEVER, Tense.NO_LONGER)
     slots = [int(slot[1]) for slot in _subject_first(SLOT.findall(text), language)]
     label = SPACES.sub(" ", SLOT.sub(" ", text)).strip()
-    if not label or len(slots) != len(set(slots)) or len(slots) != (1 if date and len(nodes) == 1 else 2):
+    if (
+        not label
+        or len(slots) != len(set(slots))
+        or len(slots) != (1 if date and len(nodes) == 1 else 2)
+    ):
         return None
     between = re.fullmatch(r"M\d\S* (?:is |was |are |were )?([^M]+?) M\d\S*", text)
     return Claim(

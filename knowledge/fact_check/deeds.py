@@ -13,6 +13,7 @@ from knowledge.fact_check.claims import Claim
 from knowledge.fact_check.concepts import concepts_of, deeds_done_once
 from knowledge.fact_check.labelled_facts import JOINT, says_label, with_label
 from knowledge.fact_check.lexicon import language_of
+from knowledge.fact_check.places import lies_within_either
 from knowledge.fact_check.prose_words import has_concept, stem_of, word_lists
 from knowledge.fact_check.statement_parts import ClaimDate
 from knowledge.graph.labels import in_words
@@ -24,7 +25,10 @@ from worlds.models import World
 
 AGENTS = (NodeKind.CHARACTER, NodeKind.FACTION)
 YEAR = re.compile(r"\d{2,}")
-DIED = re.compile(r"\b(?:died|drowned|perished|fell|burned|buried|was killed|was slain|погиб|умер|скончал)\w*\b.*\b(?:in|at|on|of|from|during|by|в|на|от|при)\b|^(?:grave|tomb) of$")
+DIED = re.compile(
+    r"\b(?:died|drowned|perished|fell|burned|buried|was killed|was slain|погиб|умер|скончал)\w*\b"
+    r".*\b(?:in|at|on|of|from|during|by|в|на|от|при)\b|^(?:grave|tomb) of$"
+)
 KILLED = re.compile(r"^(?:killed|slew|murdered|executed|poisoned|beheaded|hanged|drowned)$")
 
 
@@ -49,6 +53,7 @@ def facts_of_others(facts: FactQuerySet, claim: Claim) -> Iterator[GraphEdge]:
     """Yield the facts by which another did what only one can have done: cast the bell."""
     assert claim.b
     ends = [(claim.a, claim.b), (claim.b, claim.a)]
+    yield from _other_deaths(facts, claim)
     for thing, agent in ends:
         if thing.kind in AGENTS or agent.kind not in AGENTS:
             continue
@@ -71,6 +76,19 @@ def deaths_of(node: GraphNode, facts: FactQuerySet) -> tuple[GraphEdge, ...]:
         if pattern.search(label.casefold()):
             told.append(fact)
     return tuple(told)
+
+
+def _other_deaths(facts: FactQuerySet, claim: Claim) -> Iterator[GraphEdge]:
+    """Yield by which facts somebody died in another place than the claim says."""
+    assert claim.b
+    said = content_of(claim.label)
+    if claim.b.kind != NodeKind.LOCATION or not all(has_concept("die", [word]) for word in said):
+        return
+    for fact in deaths_of(claim.a, facts):
+        place = in_words(fact).target
+        is_other = place.kind == NodeKind.LOCATION and place.pk != claim.b.pk
+        if is_other and not lies_within_either(facts, place, claim.b):
+            yield fact
 
 
 def is_done_once(words: str) -> bool:

@@ -11,6 +11,8 @@ from knowledge.graph.models import NodeKind
 from retrieval.text import fold_name, has_hangul, name_words
 
 RELATIONS, TRADES = "relations", "trades"
+RUSSIAN_VERB = re.compile(r"(?:лся|лась|лось|лись|ться|тся|ется|ится|ются|ятся)$")
+"""`Женился` has the stem of `жена`."""
 AFTER_NOUN = re.compile(
     r"\b(?:of|in|on|at|to|for|by|with|from|above|beneath|в|на|из|для|у|с|от|под|над)\b.*$"
 )
@@ -53,6 +55,8 @@ def _words(line: str) -> tuple[str, ...]:
 
 def nouns_of(word: str) -> tuple[Noun, ...]:
     """Return what a folded word may describe."""
+    if RUSSIAN_VERB.search(word):
+        return ()
     stems = _stems(word.removesuffix("'s").removesuffix("’s"))
     return tuple(dict.fromkeys(noun for stem in stems for noun in _nouns().get(stem, ())))
 

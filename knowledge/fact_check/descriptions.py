@@ -15,9 +15,25 @@ from uuid import UUID
 from django.db.models import Q
 
 from knowledge.fact_check.description_nouns import Noun, calls, has_noun, nouns_of
+from knowledge.fact_check.description_words import (
+    BETWEEN_NAME_AND_NOUN,
+    BETWEEN_NOUN_AND_NAME,
+    COPULA,
+    DEFINITE,
+    FORMER,
+    IN_PLACE,
+    INSIDE,
+    PLURALS,
+    TOPICS,
+)
 from knowledge.fact_check.labelled_facts import labelled_facts
 from knowledge.fact_check.lexicon import bonds, claim_kinds, language_of
-from knowledge.fact_check.name_slots import DescribedMention, inflection_of, slots_with_spans
+from knowledge.fact_check.name_slots import (
+    DescribedMention,
+    described_parts,
+    inflection_of,
+    slots_with_spans,
+)
 from knowledge.fact_check.related_names import related_names
 from knowledge.fact_check.verdicts import has_ended, is_valid_on
 from knowledge.graph.entity_linking import EntityLinker
@@ -27,39 +43,8 @@ from knowledge.graph.protocol import View
 from retrieval.text import NameMatch, NameMention, Word, name_words
 from worlds.stored_names import index_of_names
 
-MOST_READINGS = 10
+MOST_READINGS, MOST_MEANT = 14, 2
 MOST_FACTS = 200
-BETWEEN_NOUN_AND_NAME = {
-    "en": re.compile(r"\s+(?:of|on|in|at|to|for|from)\s+(?:the\s+)?", re.IGNORECASE),
-    "ru": re.compile(r"\s+(?:(?:на|в|во|из|у|для)\s+)?[«“\"]?"),
-}
-BETWEEN_NAME_AND_NOUN = re.compile(r"\s*(?:(?:있는|있던|서 있는|자리한|사는)\s+)?")
-IN_PLACE = {
-    "en": re.compile(r"\s+(?:on|in|at)\s+(?:the\s+)?", re.IGNORECASE),
-    "ru": re.compile(r"\s+(?:на|в|во)\s+[«“\"]?"),
-    "ko": re.compile(r"\s+(?:있는|서 있는|자리한)\s+"),
-}
-TOPICS = ("은", "는", "이", "가", "도", "의", "께서")
-INSIDE = ("LOCATED_IN", "PART_OF")
-COPULA = {
-    "en": re.compile(
-        r"\b(?:is|are|was|were|became|remains|not|nt)\s+(?:(?:the|an?|\w+['’]s)\s+)?(?:\w+\s+)?$",
-        re.IGNORECASE,
-    ),
-    "ru": re.compile(r"(?:—|–|\s-|\bэто|\bне|\bявля\w+|\bбыла?|\bстала?)\s+(?:\w+\s+)?$"),
-}
-PLURALS = {
-    "en": re.compile(r"\w+[^s'’]s"),
-    "ru": re.compile(r"\w+(?:и|ы|ов|ев|ей|ам|ям|ами|ями|ах|ях)", re.IGNORECASE),
-}
-"""A surname in the plural. Russian ones in `а` are left to the other rules: `Фёдоровы` may share
-the name of no house, `Анны` is one woman in the genitive."""
-DEFINITE = re.compile(r"\bthe\s+(?:\w+\s+)?$", re.IGNORECASE)
-FORMER = {
-    "en": re.compile(r"former|previous|old|ex|late|onetime|erstwhile"),
-    "ru": re.compile(r"(?:бывш|прежн|стар|покойн|предыдущ)(?:ий|ая|его|ей|ему|им|ую|юю|ый|ой|ого|ому|ым)"),
-    "ko": re.compile(r"옛|전|전임|이전|전직|예전"),
-}
 Mentions = tuple[NameMention, ...]
 
 
@@ -74,6 +59,7 @@ class DescriptionReader:
         self.words = name_words(sentence)
         self._facts: dict[UUID, list[GraphEdge]] = {}
         self._alone: dict[Noun, set[UUID]] = {}
+        self._joins_families = False
 
     @property
     def linker(self) -> EntityLinker:
@@ -83,6 +69,14 @@ class DescriptionReader:
     def readings(self, mentions: Sequence[NameMention]) -> Iterator[Mentions]:
         """Yield the mentions with one description for a name more, then with two, and so on."""
         seen: list[Mentions] = []
+        shared = [m for m in mentions if m.ambiguous]
+        factions = [
+            [node for node in self._nodes_of(m) if node.kind == NodeKind.FACTION] for m in shared
+        ]
+        # `Averil and Dunmarrow made peace` are two houses.
+        self._joins_families = len(shared) == len(mentions) == 2 and all(
+            len(each) == 1 for each in factions
+        )
         # The deepest first: a sentence is mostly understood when all of its descriptions are.
         waiting = list(self._unambiguous(tuple(mentions)))[::-1]
         while waiting and len(seen) < MOST_READINGS:
@@ -149,7 +143,7 @@ class DescriptionReader:
     def _family(self, mention: NameMention, nodes: Iterable[GraphNode]) -> set[UUID]:
         """Return the house, bank or clan that `the Kelds` means where people share its name."""
         plural = PLURALS.get(self.language)
-        if plural is None or not plural.fullmatch(mention.text):
+        if not (plural and plural.fullmatch(mention.text)) and not self._joins_families:
             return set()
         return {node.pk for node in nodes if node.kind == NodeKind.FACTION}
 
@@ -181,7 +175,10 @@ class DescriptionReader:
         """Yield the descriptions in what the mentions leave, those with a name first, and those
         that are told of somebody last."""
         yield from self._places_of(state)
-        yield from self._related(state)
+        yield from self._clauses_about(state)
+        for mention in described_parts(self.sentence, state, self.linker):
+            if not any(nouns_of(word.norm) for word in name_words(mention.text)):
+                yield mention
         free = self._free_nouns(state)
         free = free if self.language == "ko" else free[::-1]
         free.sort(key=self._is_predicate)
@@ -194,7 +191,8 @@ class DescriptionReader:
         for word in free:
             if former := self._former(word):
                 over = {k for n in nouns_of(word.norm) if n.kind for k in self._formerly(n)}
-                yield from self._mention(word, (former.start, word.end), over)
+                if len(over) == 1:
+                    yield from self._mention(word, (former.start, word.end), over)
             elif self.language != "en" or DEFINITE.search(self.sentence[: word.start]):
                 alone = {
                     key
@@ -202,8 +200,9 @@ class DescriptionReader:
                     if noun.kind
                     for key in self._described_alone(noun)
                 }
-                for mention in self._mention(word, (word.start, word.end), alone):
-                    yield replace(mention, is_definite=self._is_definite(word, mention.ending))
+                if len(alone) == 1:
+                    for mention in self._mention(word, (word.start, word.end), alone):
+                        yield replace(mention, is_definite=self._is_definite(word, mention.ending))
 
     def _places_of(self, state: Mentions) -> Iterator[NameMention]:
         """Yield the names with the place where they are: `the fort on Murn` is the fort."""
@@ -219,17 +218,15 @@ class DescriptionReader:
                 ending = inflection_of(name, self.nodes[key])
                 yield DescribedMention(text, one.start, other.end, name.matches, ending=ending)
 
-    def _related(self, state: Mentions) -> Iterator[NameMention]:
+    def _clauses_about(self, state: Mentions) -> Iterator[NameMention]:
         """Yield those whom a clause about one of the names means: `the man who built M0`."""
         if any(mention.ambiguous for mention in state):
             return
         nodes = [self.nodes[mention.matches[0].key] for mention in state]  # type: ignore[index]
         text, spans = slots_with_spans(self.sentence, state, nodes)
-        for found in related_names(text, nodes, self.language, self._facts_ever):
+        for found in related_names(text, nodes, self.language, self._facts_ever, day=self.view.at):
             inside = [
-                (start, end)
-                for place, start, end in spans
-                if found.start <= place < found.end
+                (start, end) for place, start, end in spans if found.start <= place < found.end
             ]
             if len(found.keys) == 1 and inside:
                 (key,) = found.keys
@@ -274,14 +271,16 @@ class DescriptionReader:
     def _mention(
         self, word: Word, span: tuple[int, int], keys: Iterable[UUID]
     ) -> Iterator[DescribedMention]:
-        """Yield the description as the mention of the only one that it may mean."""
+        """Yield the description as the mention of the only one that it may mean, or of each of a
+        few: then what is true of one of them is true, and nothing is false."""
         found = set(keys)
-        if len(found) != 1:
+        if len(found) > MOST_MEANT:
             return
-        (key,) = found
-        match = NameMatch(key, self.nodes[key].name, "part", 0.5)
-        text = self.sentence[span[0] : span[1]]
-        yield DescribedMention(text, *span, (match,), ending=self._ending(word, text))
+        for key in sorted(found):
+            match = NameMatch(key, self.nodes[key].name, "part", 0.5)
+            text = self.sentence[span[0] : span[1]]
+            ending, is_only = self._ending(word, text), len(found) == 1
+            yield DescribedMention(text, *span, (match,), ending=ending, is_definite=is_only)
 
     def _ending(self, word: Word, text: str) -> str:
         known = {each for noun in nouns_of(word.norm) for each in noun.words}

@@ -121,7 +121,8 @@ def labelled_facts(edges: Iterable[GraphEdge]) -> list[LabelledFact]:
             a, b = (target, subject) if meaning.is_swapped else (subject, target)
             if not meaning.kind.allows(a.kind, b.kind):
                 continue
-            for reading in (each for each in meaning.kind.readings if each.bond):
+            # A leader is a member, and a member is no leader.
+            for reading in (r for r in meaning.kind.readings if r.bond and not r.implies):
                 first, second = (b.pk, a.pk) if reading.inverse else (a.pk, b.pk)
                 sexes = ((a.pk, reading.sex),) if reading.sex else ()
                 fact = LabelledFact(edge, reading.bond, first, second, sexes)

@@ -46,7 +46,7 @@ class Bond:
     name: str
     permanent: bool = False
     mutual: bool = False
-    unique: Literal["", "first", "each", "sex"] = ""
+    unique: Literal["", "first", "second", "each", "sex"] = ""
     kin: bool = False
     one_way: bool = False
 

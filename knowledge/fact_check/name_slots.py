@@ -55,6 +55,18 @@ def described_mentions(
 ) -> Iterator[list[NameMention]]:
     """Yield the mentions with a description for a name more: `the queen` is Queen Aldith if no
     other name has this word. First with all descriptions, then with each alone."""
+    new = described_parts(sentence, mentions, linker)
+    if new:
+        yield sorted([*mentions, *new], key=lambda mention: mention.start)
+    if len(new) > 1:
+        for one in new:
+            yield sorted([*mentions, one], key=lambda mention: mention.start)
+
+
+def described_parts(
+    sentence: str, mentions: Sequence[NameMention], linker: EntityLinker
+) -> list[NameMention]:
+    """Return the words of a sentence that mean the only entity with this word in its name."""
     language = language_of(sentence)
     words = [
         word
@@ -68,12 +80,7 @@ def described_mentions(
         _mention(sentence, word, node) for word in words if (node := _find_described(word, linker))
     ]
     named = {match.key for mention in mentions for match in mention.matches}
-    new = [mention for mention in found if mention.matches[0].key not in named]
-    if new:
-        yield sorted([*mentions, *new], key=lambda mention: mention.start)
-    if len(new) > 1:
-        for one in new:
-            yield sorted([*mentions, one], key=lambda mention: mention.start)
+    return [mention for mention in found if mention.matches[0].key not in named]
 
 
 def _mention(sentence: str, word: Word, node: GraphNode) -> NameMention:
@@ -91,6 +98,7 @@ def _find_described(word: Word, linker: EntityLinker) -> GraphNode | None:
     is_possessive = word.raw.endswith(("'s", "’s"))
     norm = fold_name(word.raw[:-2]) if is_possessive else word.norm
     stems = {word_stem(form) for form in text_forms(norm)} | {word_stem(norm)}
+    stems |= {stem.removesuffix("들") for stem in stems if has_hangul(stem) and len(stem) > 2}
     fitting: dict[bool, list[GraphNode]] = {True: [], False: []}
     for node in linker.nodes:
         if node.kind not in DESCRIBED:

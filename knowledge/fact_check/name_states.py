@@ -30,6 +30,10 @@ class NameState:
 def read_state(text: str, node: GraphNode, language: str) -> NameState | None:
     """Read a statement with one slot, without its tense, date and negation."""
     rows = load_yaml("states")[language]
+    for group, is_denied in (("states", False), ("not_states", True)):
+        for claim, words in rows[group].items():
+            if _pattern(words).search(text):
+                return NameState(claim=claim, is_denied=is_denied)
     for form in ("has_no", "has", "is"):
         match = _pattern(rows[form]).search(text)
         for noun in nouns_of(match["noun"]) if match else ():
@@ -38,10 +42,6 @@ def read_state(text: str, node: GraphNode, language: str) -> NameState | None:
             if noun.claim and claim_kinds()[noun.claim].allows(node.kind, None):
                 second = form != "is"
                 return NameState(claim=noun.claim, is_second=second, is_denied=form == "has_no")
-    for group, is_denied in (("states", False), ("not_states", True)):
-        for claim, words in rows[group].items():
-            if _pattern(words).search(text):
-                return NameState(claim=claim, is_denied=is_denied)
     return None
 
 

@@ -12,6 +12,7 @@ from itertools import islice
 
 from knowledge.fact_check.checker import FactChecker
 from knowledge.fact_check.claims import MAX_NAMES, Claim
+from knowledge.fact_check.description_nouns import nouns_of
 from knowledge.fact_check.descriptions import DescriptionReader
 from knowledge.fact_check.lexicon import claim_kinds, language_of, lexicon, load_yaml
 from knowledge.fact_check.name_slots import DescribedMention, joined_mentions, with_slots
@@ -47,6 +48,31 @@ MOST_WORDS, MOST_READINGS = 18, 4
 ALTERNATIVES = {"lives": ("lives", "located")}
 """A claim of the phrases that facts state in more than one way."""
 SLOT = re.compile(r"(?<!\S)M(\d)\S*")
+OF_KIN = frozenset(("parent", "siblings", "married", "betrothed"))
+KIN = frozenset(
+    [
+        "father",
+        "mother",
+        "parent",
+        "child",
+        "son",
+        "daughter",
+        "brother",
+        "sister",
+        "siblings",
+        "husband",
+        "wife",
+        "uncle",
+        "aunt",
+        "nephew",
+        "niece",
+        "cousin",
+        "grandfather",
+        "grandmother",
+        "grandson",
+        "granddaughter",
+    ]
+)
 EMBEDDED = {
     "en": re.compile(
         r"\b(?:knows?|wonders?|guess\w*|suspects?|thinks?|remembers?|forgot|asks?|asked|sure)"
@@ -79,6 +105,12 @@ class OpenStatement:
     language: str
     linker: EntityLinker
     mentions: tuple[NameMention, ...]
+
+    @property
+    def names_kin(self) -> bool:
+        """Whether it has a word for somebody's kin: `M1's mother` is nobody who is named."""
+        nouns = (noun for word in self.text.split() for noun in nouns_of(word))
+        return any(noun.claim in KIN for noun in nouns)
 
     @property
     def phrase(self) -> str:
@@ -123,7 +155,7 @@ def _trusted_verdict(
     for guess, share in guesses:
         if share < NEGLIGIBLE:
             break
-        if guess.claim == NONE:
+        if guess.claim == NONE or (statement.names_kin and guess.claim not in OF_KIN):
             continue
         verdict = checker.judge(_claim(statement, guess))
         if verdict.result in shares:
@@ -198,6 +230,8 @@ def _open_statement(
         linker=linker,
         mentions=mentions,
     )
+    if EMBEDDED[language.language].search(full):
+        return None
     return statement if _is_plain(statement) else None
 
 
@@ -207,5 +241,4 @@ def _is_plain(statement: OpenStatement) -> bool:
     intending = load_yaml("roles")[statement.language]["intending"]
     is_intending = bool(intending and re.search(intending, statement.text))
     is_short = len(statement.text.split()) <= MOST_WORDS
-    is_embedded = EMBEDDED[statement.language].search(statement.text)
-    return is_short and not (said.numbers or said.is_supposing or is_intending or is_embedded)
+    return is_short and not (said.numbers or said.is_supposing or is_intending)

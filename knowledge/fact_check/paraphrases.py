@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -123,7 +124,7 @@ def _pieces(phrase: str) -> Iterator[str]:
         marked = f"^{word}$"
         for length in LENGTHS:
             yield from (marked[n : n + length] for n in range(len(marked) - length + 1))
-    yield from (f"b:{one} {other}" for one, other in zip(words, words[1:], strict=False))
+    yield from (f"b:{one} {other}" for one, other in pairwise(words))
 
 
 def weigh_parts(vector: Vectors) -> NDArray[np.float32]:

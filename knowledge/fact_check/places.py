@@ -23,8 +23,14 @@ def places_apart(facts: FactQuerySet, src: GraphNode, dst: GraphNode) -> Iterato
         if lies_within_either(facts, fact.dst, dst):
             continue
         around = [places_around(facts, place) for place in (fact.dst, dst)]
-        if around[0] & around[1]:
+        if around[0] & around[1] or _are_neighbours(facts, fact.dst, dst):
             yield fact
+
+
+def _are_neighbours(facts: FactQuerySet, one: GraphNode, other: GraphNode) -> bool:
+    """Whether the two are allies or enemies: neither is within the other."""
+    ends = Q(src=one, dst=other) | Q(src=other, dst=one)
+    return facts.filter(ends, relation__in=("ALLY_WITH", "ENEMY_OF")).exists()
 
 
 def places_around(facts: FactQuerySet, place: GraphNode) -> set[UUID]:

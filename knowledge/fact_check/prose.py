@@ -119,7 +119,7 @@ def _found_passages(
     """Return the passages that the search finds by words."""
     question = LoreQuestion(query=words[:300], k=most)
     hits = find_lore(question, caller, mode=Mode.KEYWORD).hits
-    passages = [hit.passage for hit in hits if isinstance(hit, GmHitOut)]
+    passages = [hit.passage for hit in hits if isinstance(hit, GmHitOut) and hit.passage]
     if passages:
         return rows.filter(pk__in=passages)
     entries = [hit.id for hit in hits]
@@ -189,7 +189,9 @@ class Topics:
         self, passage: LorePassage, linker: EntityLinker, subjects: dict[UUID, GraphNode]
     ) -> None:
         self.subject = subjects.get(passage.lore_id)
-        named = [self._nodes_in(each, linker) for each in (passage.lore.title, *sentences_of(passage))]
+        named = [
+            self._nodes_in(each, linker) for each in (passage.lore.title, *sentences_of(passage))
+        ]
         self.before = named[1:]
         self.first = next((nodes[0] for nodes in named if nodes), None)
 
@@ -245,15 +247,17 @@ def compare(statement: SentenceWords, told: SentenceWords, subject: GraphNode | 
         return FALSE if has_concept(noun, [told.first]) else ""
     if not numbers and negative != asserted:
         return ""
-    if not numbers and not statement.words and not _counts_its_subject(statement, told):
+    counted = frozenset().union(*(number.units for number in statement.numbers))
+    if not numbers and not statement.words - counted and not _counts_its_subject(statement, told):
         return ""
     return TRUE if numbers and negative == asserted else FALSE
 
 
 def _counts_its_subject(statement: SentenceWords, told: SentenceWords) -> bool:
-    """Whether a sentence with another number can only count the same: it says little else."""
-    is_age = any(AGE in number.units for number in statement.numbers)
-    return is_age or len(told.words) <= MOST_OTHER_WORDS
+    """Whether a sentence with another number can only count the same: of people, if it says little
+    else."""
+    units = frozenset().union(*(number.units for number in statement.numbers))
+    return not has_concept(stem_of("people"), units) or len(told.words) <= MOST_OTHER_WORDS
 
 
 def _is_excluded(missing: list[str], statement: SentenceWords, clauses: list[Clause]) -> bool:

@@ -6,7 +6,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
-from itertools import takewhile
+from itertools import pairwise, takewhile
 from uuid import UUID
 
 from knowledge.fact_check.concepts import concepts_of, exclusive_groups
@@ -16,19 +16,30 @@ from retrieval.text import NameMention, fold_name, has_hangul, text_forms, word_
 
 JOINING = frozenset(["and", "but", "и", "а", "но"])
 KOREAN_JOINING = ("고", "며", "지만")
-KOREAN_LINKS = ("고", "며", "지만", "면서", "면서도", "는데", "아서", "어서", "여서", "워서", "해서", "해")
+KOREAN_LINKS = (
+    "고",
+    "며",
+    "지만",
+    "면서",
+    "면서도",
+    "는데",
+    "아서",
+    "어서",
+    "여서",
+    "워서",
+    "해서",
+    "해",
+)
 AUXILIARIES = ("있", "싶", "않", "못", "본", "보", "없", "놓", "둔", "두")
 TOKEN = re.compile(r"\d+|[^\W\d_]+(?:['’][^\W\d_]+)*|[,;:()—–]")
 YEAR, AGE = "#year", "#age"
 ONCE_AT_ALL = (["번도"], ["명도"], ["개도"], ["마리도"])
 """`Not once`, `not one`: no number is said."""
 YEARS_OLD = re.compile(r"(?:years? old|years? of age|year olds?|winters? old|лет|года?)(?= |$)")
-AGE_WORDS = frozenset("aged age old turned возраст возрасте исполнилось стукнуло отроду 나이 나이는 나이가 올해".split())
+AGE_WORDS = frozenset(load_yaml("prose")["age"]["words"])
 """Words that say nothing beside somebody's age."""
-IS_AGED = frozenset("is was aged turned ему ей им исполнилось стукнуло".split())
-PREPOSITIONS = frozenset(
-    "at in on by from with for when until before after каждую каждый в во на при под за до".split()
-)
+IS_AGED = frozenset(load_yaml("prose")["age"]["before"])
+PREPOSITIONS = frozenset(load_yaml("prose")["prepositions"])
 KOREAN_NUMBERS = {
     **dict(zip("일이삼사오육칠팔구", range(1, 10), strict=True)),
     "한": 1,
@@ -55,7 +66,27 @@ KOREAN_NUMBERS = {
     "여든": 80,
     "아흔": 90,
 }
-NATIVE_NUMBERS = frozenset("둘 셋 넷 다섯 여섯 일곱 여덟 아홉 열 스물 서른 마흔 쉰 예순 일흔 여든 아흔".split())
+NATIVE_NUMBERS = frozenset(
+    [
+        "둘",
+        "셋",
+        "넷",
+        "다섯",
+        "여섯",
+        "일곱",
+        "여덟",
+        "아홉",
+        "열",
+        "스물",
+        "서른",
+        "마흔",
+        "쉰",
+        "예순",
+        "일흔",
+        "여든",
+        "아흔",
+    ]
+)
 KOREAN_COPULA = re.compile(r"(?:이다|이고|이며|이지만|인데|이었다|이라|입니다|이나)$")
 KOREAN_TENS = {"십": 10, "백": 100, "천": 1000}
 KOREAN_NUMBER = re.compile("|".join(sorted([*KOREAN_NUMBERS, *KOREAN_TENS], key=len, reverse=True)))
@@ -300,8 +331,7 @@ def _content(words: Iterable[str], lists: WordLists, language: str) -> list[str]
 def _clauses(words: list[str], lists: WordLists, *, is_korean: bool) -> Iterator[Clause]:
     language = "ko" if is_korean else "other"
     clause: list[str] = []
-    following = [*words[1:], ","]
-    for word, after in zip((*words, ","), (*following, ","), strict=False):
+    for word, after in pairwise((*words, ",", ",")):
         is_end = not word[0].isalnum()
         if not is_end:
             clause.append(word)

@@ -13,7 +13,7 @@ from uuid import UUID
 from knowledge.fact_check.claims import Claim, match_patterns
 from knowledge.fact_check.deeds import means
 from knowledge.fact_check.labelled_facts import labelled_facts
-from knowledge.fact_check.lexicon import ClaimKind, Reading, bonds, lexicon
+from knowledge.fact_check.lexicon import Reading, bonds, lexicon
 from knowledge.fact_check.statement_parts import Tense
 from knowledge.fact_check.verdicts import has_ended, is_valid_on
 from knowledge.graph.labels import in_words
@@ -26,7 +26,8 @@ PERSON = {
 }
 CLAUSES = {
     "en": re.compile(
-        rf"(?<!\S){PERSON['en']} (?P<who>who |that )?(?P<words>(?:[a-z]+ ){{1,6}}?)(?P<owner>M\d\S*)"
+        rf"(?<!\S){PERSON['en']} (?P<who>who |that )?"
+        r"(?P<words>(?:[a-z]+ ){1,6}?)(?P<owner>M\d\S*)"
         rf"|(?<!\S){PERSON['en']} (?:who |that |whom )?(?P<agent>M\d) (?P<verb>[a-z]+)"
         r"(?= (?:is|was|has|had|[a-z]+s|[a-z]+ed)(?!\S))"
     ),
@@ -54,10 +55,10 @@ class RelatedName:
 
 
 def related_names(
-    text: str, nodes: Sequence[GraphNode], language: str, facts_of: FactsOf
+    text: str, nodes: Sequence[GraphNode], language: str, facts_of: FactsOf, *, day: float | None
 ) -> Iterator[RelatedName]:
     """Yield the descriptions of a slotted text by a clause about one of its names. `facts_of`
-    returns the facts of any day about an entity."""
+    returns the facts of any day about an entity; `day` is the present."""
     for match in CLAUSES[language].finditer(text):
         groups = match.groupdict()
         slot = match["owner"] or groups["agent"]
@@ -68,49 +69,48 @@ def related_names(
         else:
             said = words if language != "en" or match["who"] else f"is {words}"
             clause = SENTENCES[language].format(words=said).replace("M1", f"M1{slot[2:]}")
-        keys = _whom(clause, words, owner, language, facts_of(owner.pk))
-        yield RelatedName(match.start(), match.end(), groups.get("ending") or "", keys)
+        unknown = GraphNode(name="?", kind=NodeKind.CHARACTER)
+        claim = match_patterns(clause, [unknown, owner], lexicon(language))
+        facts = facts_of(owner.pk)
+        if claim is None:
+            keys = _of_label(words, owner, facts)
+        elif claim.is_negated or claim.b is None or claim.date:
+            keys = set()
+        else:
+            keys = {end.pk for end in others_in_claim(claim, unknown, facts, day)}
+        keys.discard(owner.pk)
+        yield RelatedName(match.start(), match.end(), groups.get("ending") or "", frozenset(keys))
 
 
-def _whom(
-    clause: str, words: str, owner: GraphNode, language: str, facts: Sequence[GraphEdge]
-) -> frozenset[UUID]:
-    unknown = GraphNode(name="?", kind=NodeKind.CHARACTER)
-    claim = match_patterns(clause, [unknown, owner], lexicon(language))
-    if claim is not None and (claim.is_negated or claim.b is None or claim.date):
-        return frozenset()
-    if claim is not None:
-        found = {end.pk for end in others_in_claim(claim, unknown, facts)}
-    else:
-        found = {
-            subject.pk
-            for subject, label, target in map(in_words, facts)
-            if label and target.pk == owner.pk and means(label, words)
-            if subject.kind == NodeKind.CHARACTER
-        }
-    return frozenset(found - {owner.pk})
+def _of_label(words: str, owner: GraphNode, facts: Sequence[GraphEdge]) -> set[UUID]:
+    """Return of whom the labels of facts say it in words that no lexicon has."""
+    return {
+        subject.pk
+        for subject, label, target in map(in_words, facts)
+        if label and target.pk == owner.pk and means(label, words)
+        if subject.kind == NodeKind.CHARACTER
+    }
 
 
 def others_in_claim(
-    claim: Claim, unknown: GraphNode, facts: Sequence[GraphEdge]
+    claim: Claim, unknown: GraphNode, facts: Sequence[GraphEdge], day: float | None
 ) -> Iterator[GraphNode]:
     """Yield who can stand for `unknown` in a claim: those of whom the facts say it."""
     for kind in claim.kinds:
         for reading in kind.readings:
             lasting = bool(reading.bond) and bonds()[reading.bond].permanent
-            fitting = [fact for fact in facts if lasting or _is_of_time(fact, claim.tense)]
-            yield from _others(reading, kind, fitting, claim, unknown)
+            fitting = [fact for fact in facts if lasting or _is_of_time(fact, claim.tense, day)]
+            yield from _others(reading, fitting, claim, unknown)
 
 
-def _is_of_time(fact: GraphEdge, tense: Tense) -> bool:
+def _is_of_time(fact: GraphEdge, tense: Tense, day: float | None) -> bool:
     if tense == Tense.PRESENT:
-        return is_valid_on(fact, None)
-    return tense in (Tense.PAST, Tense.FORMERLY, Tense.NO_LONGER) and has_ended(fact, None)
+        return is_valid_on(fact, day)
+    return tense in (Tense.PAST, Tense.FORMERLY, Tense.NO_LONGER) and has_ended(fact, day)
 
 
 def _others(
     reading: Reading,
-    kind: ClaimKind,
     facts: Sequence[GraphEdge],
     claim: Claim,
     unknown: GraphNode,
@@ -121,9 +121,7 @@ def _others(
     if reading.bond:
         for fact in labelled_facts(facts):
             ends = {node.pk: node for node in (fact.edge.src, fact.edge.dst)}
-            whom, whose = (
-                (fact.first, fact.second) if is_first else (fact.second, fact.first)
-            )
+            whom, whose = (fact.first, fact.second) if is_first else (fact.second, fact.first)
             if bonds()[fact.bond].mutual and whom == known.pk:
                 whom, whose = whose, whom
             sex = dict(fact.sexes).get(whom, reading.sex)
@@ -134,6 +132,6 @@ def _others(
         whom_node, of = (edge.src, edge.dst) if is_first else (edge.dst, edge.src)
         if reading.mutual and whom_node.pk == known.pk:
             whom_node, of = of, whom_node
-        if edge.relation_id == reading.relation and of.pk == known.pk:
-            if whom_node.kind == unknown.kind:
-                yield whom_node
+        is_said = edge.relation_id == reading.relation and of.pk == known.pk
+        if is_said and whom_node.kind == unknown.kind:
+            yield whom_node

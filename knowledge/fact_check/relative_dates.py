@@ -14,11 +14,12 @@ from worlds.world_calendar import calendar_of
 
 BEFORE_NAME = {
     "en": re.compile(
-        r"(?P<number>(?:[\w-]+ ){1,3})years? (?P<order>after|before|later than|prior to) (?:the )?$",
+        r"(?P<number>(?:[\w-]+ ){0,3}?[\w-]+) years? "
+        r"(?P<order>after|before|later than|prior to) (?:the )?$",
         re.IGNORECASE,
     ),
     "ru": re.compile(
-        r"(?:через |спустя )?(?P<number>(?:\w+ ){0,2}?)(?:год|года|лет) (?:спустя )?"
+        r"(?P<number>(?:\w+ ){0,3}?)(?:год|года|лет) (?:спустя )?"
         r"(?P<order>после|до) [«“\"]?$",
         re.IGNORECASE,
     ),
@@ -55,9 +56,12 @@ def with_dates_of_events(text: str, linker: EntityLinker, view: View) -> str:
         else:
             match = BEFORE_NAME[language].search(text[: mention.start])
             start, end = match.start() if match else 0, mention.end
-        years = _number(match["number"], language) if match else None
-        if match is None or years is None:
+        if match is None:
             continue
+        kept, years = _split_number(match["number"], language)
+        if years is None:
+            continue
+        start += len(kept) if language != "ko" else 0
         is_later = match["order"].lower() in LATER
         day = span.last if is_later else span.first
         year = calendar.date_of(day).year + (years if is_later else -years)
@@ -65,8 +69,13 @@ def with_dates_of_events(text: str, linker: EntityLinker, view: View) -> str:
     return text
 
 
-def _number(words: str, language: str) -> int | None:
-    if not words.strip():
-        return 1 if language == "ru" else None
-    numbers = words_of(f"{words} 년", [], [], language).numbers
-    return numbers[0].value if len(numbers) == 1 else None
+def _split_number(words: str, language: str) -> tuple[str, int | None]:
+    """Return the words before a number, and the number: `was rebuilt three`."""
+    parts = words.split()
+    for first in range(len(parts)):
+        said = words_of(" ".join(parts[first:]) + " 년", [], [], language)
+        if len(said.numbers) == 1 and not said.words - {"년"}:
+            kept = " ".join(parts[:first])
+            return kept + " " if kept else "", said.numbers[0].value
+    is_one = language == "ru" and bool(parts) and parts[-1].lower() in ("через", "спустя")
+    return " ".join(parts[:-1]), 1 if is_one else None

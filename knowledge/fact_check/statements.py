@@ -27,6 +27,8 @@ from retrieval.text import NameMention
 OPEN_SYLLABLES = "".join(chr(code) for code in range(ord("가"), ord("힣") + 1, 28)).replace(
     "이", ""
 )
+COLLOQUIAL = re.compile(r"(?<=[가-힣])이?(?:잖아|거든|지|야)(?:요)?(?=[.!?]?\s*$)")
+"""Endings of speech after a name, as that of a statement."""
 SHORT_COPULA = re.compile(rf"(?<=[{OPEN_SYLLABLES}])다(?=[.!]?\s*$)")
 
 
@@ -37,13 +39,19 @@ class StatementReader:
         self.view = view
         self.text = unicodedata.normalize("NFC", text).strip()
         long_form = SHORT_COPULA.sub("이다", self.text)
-        self.linker = EntityLinker.for_view(view, [self.text, long_form])
-        if self._count_names(long_form) > self._count_names(self.text):
-            self.text = long_form
+        self.linker = EntityLinker.for_view(
+            view, [self.text, long_form, COLLOQUIAL.sub("이다", self.text)]
+        )
+        colloquial = COLLOQUIAL.sub("이다", self.text)
+        for form in (long_form, colloquial):
+            if self._count_names(form) > self._count_names(self.text):
+                self.text = form
         self.text = with_dates_of_events(self.text, self.linker, view)
 
-    def _count_names(self, text: str) -> int:
-        return len(self.linker.index.mentions(text, typos=False))
+    def _count_names(self, text: str) -> tuple[int, int]:
+        """Return how many names a text has, and their length."""
+        found = self.linker.index.mentions(text, typos=False)
+        return len(found), sum(len(mention.text.removesuffix("이다")) for mention in found)
 
     def readings(self) -> Iterator[list[Claim] | UnparsedClaim]:
         """Yield what the lexicons read in it: by its names alone, then by descriptions, too."""

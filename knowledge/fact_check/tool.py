@@ -74,6 +74,11 @@ def _first_understood(
             # Words that are no fact's label are no relation that is known.
             claims = not_understood()
             result = _check_claims(claims, view, caller)
+        # Of a few that are meant another one may be whom the facts say it of.
+        is_of_any = not isinstance(claims, UnparsedClaim) and any(c.is_of_any for c in claims)
+        if is_of_any and result.result == UNKNOWN:
+            first = first if first and not isinstance(first[0], UnparsedClaim) else (claims, result)
+            continue
         if not isinstance(claims, UnparsedClaim):
             return claims, result
         first = first or (claims, result)

@@ -4,7 +4,14 @@ import pytest
 from django.db import transaction
 
 from knowledge.fact_check.lexicon import claim_kinds
-from knowledge.fact_check.paraphrases import LETTERS, NONE, PLACEHOLDERS, mask_names, phrase_model
+from knowledge.fact_check.paraphrases import (
+    LETTERS,
+    NONE,
+    PIECES,
+    PLACEHOLDERS,
+    mask_names,
+    phrase_model,
+)
 from knowledge.fact_check.schemas import Assertion, LoreAssertResult
 from knowledge.fact_check.tool import lore_assert
 from knowledge.graph.schemas import GraphFact
@@ -45,7 +52,8 @@ STATEMENTS = [
     ("Костяной атлас вышел из-под пера Дорна Фелла.", "true"),
     ("도른은 무른섬에 터를 잡고 산다.", "true"),
     ("There is no love lost between the Crown Fleet and the Red Gulls.", "true"),
-    ("Sefa gives the orders in the Red Gulls.", "unknown"),
+    ("Sefa gives the orders in the Red Gulls.", "false"),
+    ("Sefa knows who gives the orders in the Red Gulls.", "unknown"),
     ("Dorn wants to leave the Red Gulls.", "unknown"),
     ("Sefa plays cards with Dorn every evening.", "unknown"),
     ("Сефа мечтает купить Костяной атлас.", "unknown"),
@@ -90,9 +98,9 @@ def test_the_facts_that_decide_are_named(island):
     assert [source.statement for source in answer.sources] == ["Sefa Noll – leads – Crown Fleet"]
 
 
-def test_a_guess_refutes_nothing(island):
+def test_a_probable_meaning_refutes_what_only_another_one_can_be(island):
     answer = check(island, "Sefa gives the orders in the Red Gulls.")
-    assert (answer.result, answer.understood) == ("unknown", False)
+    assert [source.statement for source in answer.sources] == ["Dorn Fell – leads – Red Gulls"]
 
 
 def test_without_the_embedder_of_the_weights_such_words_are_not_understood(island, settings):
@@ -121,7 +129,9 @@ def test_every_class_of_the_weights_is_a_claim_of_the_lexicon():
         claims = {name.partition(":")[0] for name in classes}
         assert claims - {NONE} <= claim_kinds().keys()
         assert set(kinds) <= set(LETTERS.values())
-        assert model.weights[kinds].shape[1] == len(classes) == len(model.shares[kinds])
+        group = "".join(sorted(kinds))
+        assert model.weights[group].shape[1] == len(classes) == len(model.shares[group])
+        assert model.pieces[group].shape == (PIECES, len(classes))
 
 
 @pytest.mark.django_db
