@@ -12,7 +12,7 @@ from django.db.models import Q
 from django.utils.translation import gettext as _
 
 from knowledge.fact_check.bond_facts import BondFacts, Chain
-from knowledge.fact_check.claim_dates import date_span
+from knowledge.fact_check.claim_dates import date_span, why_no_span
 from knowledge.fact_check.claims import Claim
 from knowledge.fact_check.deeds import (
     dated_facts,
@@ -38,13 +38,13 @@ from knowledge.fact_check.places import containment_path, lies_within_either, pl
 from knowledge.fact_check.statement_parts import Tense
 from knowledge.fact_check.verdicts import (
     FALSE,
-    OPPOSITE,
     TRUE,
     UNKNOWN,
     FactEvidence,
     Judgement,
     decide,
     is_valid_on,
+    negated,
     no_evidence,
 )
 from knowledge.graph.contradiction_models import ConflictRule
@@ -79,9 +79,7 @@ class FactChecker:
             claim = replace(claim, tense=Tense.NO_LONGER if is_open else claim.tense)
         if claim.state:
             verdict = self._judge_state(claim)
-            return (
-                replace(verdict, result=OPPOSITE[verdict.result]) if claim.is_negated else verdict
-            )
+            return negated(verdict) if claim.is_negated else verdict
         if claim.b is None and claim.kinds and claim.kinds[0].readings:
             led = self._led_by(claim)
             if led is None:
@@ -96,7 +94,7 @@ class FactChecker:
             verdict = judge_amount(claim, verdict)
         if claim.says_more and (claim.is_negated or verdict.result == TRUE):
             return no_evidence()
-        return replace(verdict, result=OPPOSITE[verdict.result]) if claim.is_negated else verdict
+        return negated(verdict) if claim.is_negated else verdict
 
     def _judge_duration(self, claim: Claim) -> Judgement:
         """Judge how long something lasted, by the facts that say that it did: true if all lasted so
@@ -164,7 +162,7 @@ class FactChecker:
         assert claim.date
         span = date_span(self.view.world, claim.date)
         if span is None:
-            return Judgement(UNKNOWN, _("The date is not one of this world's calendar."))
+            return Judgement(UNKNOWN, why_no_span(self.view.world))
         if claim.kinds and claim.kinds[0].is_dated:
             return self._judge_event(claim.a, span)
         if claim.b is None:

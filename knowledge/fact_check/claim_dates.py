@@ -3,6 +3,8 @@
 import re
 from dataclasses import replace
 
+from django.utils.translation import gettext as _
+
 from knowledge.fact_check.statement_parts import ClaimDate
 from retrieval.errors import Problem
 from retrieval.text import WORD, fold_name, is_cyrillic, word_stem
@@ -25,6 +27,16 @@ def date_span(world: World, date: ClaimDate) -> DateSpan | None:
         return parse_date(calendar, text, language)
     except Problem:
         return None
+
+
+def why_no_span(world: World) -> str:
+    """Return the reason why `date_span` has no days."""
+    if calendar_of(world) is None:
+        return _(
+            "This world has no calendar, so no date can be compared with its facts: choose one on"
+            " the page Calendar."
+        )
+    return _("The date is not one of this world's calendar.")
 
 
 def _with_plain_months(text: str, calendar: Calendar) -> str:

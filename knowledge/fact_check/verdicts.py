@@ -1,7 +1,7 @@
 """Verdicts: what follows from the facts for and against a claim, by the tense of the claim."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from django.utils.translation import gettext as _
 
@@ -11,7 +11,6 @@ from knowledge.fact_check.statement_parts import Tense
 from knowledge.graph.models import GraphEdge
 
 TRUE, FALSE, UNKNOWN = "true", "false", "unknown"
-OPPOSITE = {TRUE: FALSE, FALSE: TRUE, UNKNOWN: UNKNOWN}
 
 
 @dataclass(frozen=True)
@@ -91,6 +90,23 @@ def _true_in_the_past(chains: Sequence[Chain]) -> Judgement:
 def flat(chains: Sequence[Chain]) -> tuple[GraphEdge, ...]:
     """Return the facts of the chains, each once."""
     return tuple({fact.pk: fact for chain in chains for fact in chain}.values())
+
+
+def negated(verdict: Judgement) -> Judgement:
+    """Return the verdict on the contrary of what was judged; its reason is about the contrary."""
+    if verdict.result == TRUE:
+        reason, result = _("A known fact rules it out."), FALSE
+    elif verdict.result == FALSE:
+        reason, result = _("A known fact confirms it."), TRUE
+    else:
+        return verdict
+    return replace(
+        verdict,
+        result=result,
+        reason=reason,
+        supporting=verdict.opposing,
+        opposing=verdict.supporting,
+    )
 
 
 def join_verdicts(verdicts: Sequence[Judgement]) -> Judgement:

@@ -168,6 +168,26 @@ def test_an_answer_says_which_fact_and_whose(ferrymark):
     )
 
 
+@pytest.mark.parametrize(
+    ("statement", "result", "reason"),
+    [
+        ("Mira Voss is not the sister of Corin Voss", "false", "rules it out"),
+        ("Mira Voss does not own the Ninefold Oar", "true", "confirms it"),
+    ],
+)
+def test_the_reason_is_about_the_statement_that_was_denied(ferrymark, statement, result, reason):
+    said = check(ferrymark, statement)
+    assert (said.result, bool(said.sources)) == (result, True)
+    assert reason in said.reason
+
+
+def test_a_date_in_a_world_without_a_calendar_says_what_to_do(world, write):
+    write("The Quench", "The sea came in.", kind="event")
+    said = check(world, "The Quench happened in 205")
+    assert said.result == "unknown"
+    assert "Calendar" in said.reason
+
+
 def test_the_day_decides(ferrymark):
     statement = "Hask Ondrel leads the Ferrymen's Guild"
     assert check(ferrymark, statement, at=76000).result == "true"
