@@ -1,24 +1,27 @@
 """Precision and recall of duplicate detection between memories: `python -m bench.dedup`.
 
-    python -m bench.dedup                # cross-validated on our own pairs
+    python -m bench.dedup                # cross-validated: each author held out in turn
     python -m bench.dedup --fit          # fit to all of them, write same_statement.json
     python -m bench.dedup --ask FILE     # compare the pairs of another author, as shipped
     python -m bench.dedup --rules        # the rules alone on the labelled pairs
 
-Our own pairs are those of bench/data/pairs.jsonl and those of two files of groups: of
-duplicate_groups.txt (`1` a statement, `=` the same in other words, `~` another one in nearly the
-same words) and of statement_groups.txt (see `bench.updates`). The folds keep a group together.
+The pairs are those of bench/data/pairs.jsonl and of groups by several authors: of
+duplicate_groups*.txt (`1` a statement, `=` the same in other words, `~` another one in nearly the
+same words) and of statement_groups*.txt (see `bench.updates`). Beside them stand the texts of
+different groups that are nearest to one another (`x`), as other memories of a store are. The
+labelled pairs are held out in five parts, everything else by author.
 
-A statement in other words and another statement in nearly the same words (`=` with `~`) count a
-quarter: two authors who are asked for pairs that are not the same write the latter beside the first
+A statement in other words and another statement in nearly the same words (`=` with `~`) count
+little: authors who are asked for pairs that are not the same write the latter beside the first
 statement. A row of FILE has `id`, `a`, `b`, `duplicate`, `kind` and `lang`.
 """
 
 import argparse
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -28,13 +31,25 @@ import numpy as np
 from bench.labelled_sets import DATA
 from bench.scratch import connect
 from bench.trees import as_numbers
+from bench.updates import GROUPS as STATEMENTS
 from bench.updates import load_groups
 
-PAIRS, GROUPS = DATA / "pairs.jsonl", DATA / "duplicate_groups.txt"
-FOLDS = 5
-LEAST, LEAST_BY_RULES = 0.6, 0.5
-OF_REWORDED, OF_OTHER_TRAITS = 0.25, 0.2
+PAIRS = DATA / "pairs.jsonl"
+GROUPS = {
+    "first": DATA / "duplicate_groups.txt",
+    "d": DATA / "duplicate_groups_d.txt",
+    "e": DATA / "duplicate_groups_e.txt",
+}
+"""By author; `first` are our own."""
+PARTS = 5
+LEAST, LEAST_BY_RULES = 0.45, 0.45
+OF_REWORDED, OF_OTHER_TRAITS, OF_OTHER_GROUPS = 0.15, 0.5, 1.5
 """Weights of pairs that are not the same."""
+OF_LABELLED = 2.0
+"""Weight of the labelled pairs, which are few."""
+NEAREST, SAME_TOPIC = 12, 0.75
+"""Of other groups: so many for each text, below the cosine from which two authors may have had the
+same idea."""
 TREES: dict[str, Any] = {
     "n_estimators": 300,
     "max_depth": 3,
@@ -52,7 +67,7 @@ class Pair:
     b: str
     duplicate: bool
     language: str
-    fold: int = 0
+    fold: str = ""
     kind: str = ""
     half: str = ""
     weight: float = 1.0
@@ -93,39 +108,47 @@ def labelled_pairs() -> Iterator[Pair]:
         # All pairs of one sentence are in one fold.
         family = family_of.get(a, family_of.get(b, len(set(family_of.values()))))
         family_of[a] = family_of[b] = family
-        fold = family % FOLDS
-        yield Pair(a, b, row["duplicate"], row["language"], fold, row["kind"], row["half"])
+        fold = f"pairs {family % PARTS}"
+        kind, half = row["kind"], row["half"]
+        yield Pair(a, b, row["duplicate"], row["language"], fold, kind, half, OF_LABELLED)
 
 
 def grouped_pairs() -> Iterator[Pair]:
-    groups = load_duplicate_groups()
-    # Groups of three languages resemble each other in their order: folds are blocks of it.
-    for group in groups:
-        of_language = [each for each in groups if each["lang"] == group["lang"]]
-        fold = FOLDS * of_language.index(group) // len(of_language)
-        first, *others = group["="]
-        for a, b in combinations(group["="], 2):
-            yield Pair(a, b, True, group["lang"], fold)
-        for other in group["~"]:
-            yield Pair(first, other, False, group["lang"], fold, "~")
-            for reworded in others:
-                yield Pair(reworded, other, False, group["lang"], fold, "=~", weight=OF_REWORDED)
-    for number, group in enumerate(load_groups()):
-        language, fold = group["lang"], number % FOLDS
-        yield Pair(group["1"], group["="], True, language, fold)
-        for kind in "~>+-*/":
-            if kind in group:
-                weight = 1.0 if kind == "~" else OF_OTHER_TRAITS
-                yield Pair(group["1"], group[kind], False, language, fold, kind, weight=weight)
-                weight = OF_REWORDED if kind == "~" else OF_OTHER_TRAITS
-                kinds = f"={kind}"
-                yield Pair(group["="], group[kind], False, language, fold, kinds, weight=weight)
+    for author, file in GROUPS.items():
+        for group in load_duplicate_groups(file):
+            yield from pairs_of_rewordings(group, author)
+    for author, file in STATEMENTS.items():
+        for group in load_groups(file):
+            yield from pairs_of_statements(group, author)
 
 
-def load_duplicate_groups() -> list[dict[str, Any]]:
+def pairs_of_rewordings(group: dict[str, Any], author: str) -> Iterator[Pair]:
+    language = group["lang"]
+    first, *others = group["="]
+    for a, b in combinations(group["="], 2):
+        yield Pair(a, b, True, language, author)
+    for other in group["~"]:
+        yield Pair(first, other, False, language, author, "~")
+        for reworded in others:
+            yield Pair(reworded, other, False, language, author, "=~", weight=OF_REWORDED)
+
+
+def pairs_of_statements(group: dict[str, str], author: str) -> Iterator[Pair]:
+    language = group["lang"]
+    yield Pair(group["1"], group["="], True, language, author)
+    for kind in "~>+-*/":
+        if kind in group:
+            weight = 1.0 if kind == "~" else OF_OTHER_TRAITS
+            yield Pair(group["1"], group[kind], False, language, author, kind, weight=weight)
+            weight = OF_REWORDED if kind == "~" else OF_OTHER_TRAITS
+            kinds = f"={kind}"
+            yield Pair(group["="], group[kind], False, language, author, kinds, weight=weight)
+
+
+def load_duplicate_groups(file: Path) -> list[dict[str, Any]]:
     groups: list[dict[str, Any]] = []
     language = ""
-    for line in GROUPS.read_text(encoding="utf-8").splitlines():
+    for line in file.read_text(encoding="utf-8").splitlines():
         kind, text = line[:1], line[2:]
         if kind == "#":
             language = text.removeprefix("lang ")
@@ -134,6 +157,42 @@ def load_duplicate_groups() -> list[dict[str, Any]]:
         else:
             groups[-1][kind].append(text)
     return groups
+
+
+def pairs_of_other_groups() -> Iterator[Pair]:
+    """Yield each text with the nearest ones of other groups in its language."""
+    group_of: dict[str, tuple[str, str, int]] = {}
+    for author, file in GROUPS.items():
+        for number, group in enumerate(load_duplicate_groups(file)):
+            for text in group["="] + group["~"]:
+                group_of.setdefault(text, (group["lang"], author, number))
+    for author, file in STATEMENTS.items():
+        for number, each in enumerate(load_groups(file), start=1000):
+            for kind in set(each) - {"lang", "?"}:
+                group_of.setdefault(each[kind], (each["lang"], author, number))
+    for language in ("en", "ru", "ko"):
+        texts = sorted(text for text, (of, *_) in group_of.items() if of == language)
+        yield from nearest_of_others(texts, group_of)
+
+
+def nearest_of_others(
+    texts: Sequence[str], group_of: Mapping[str, tuple[str, str, int]]
+) -> Iterator[Pair]:
+    from memories.similarity.compare import MIN_COSINE_OF_SAME
+    from retrieval.embedders import get_embedder
+
+    vectors = np.asarray(get_embedder("memory").embed_document(list(texts)))
+    seen: set[frozenset[str]] = set()
+    for at, text in enumerate(texts):
+        language, author, _ = group = group_of[text]
+        cosines = vectors @ vectors[at]
+        for place in map(int, np.argsort(-cosines)[: 2 * NEAREST]):
+            pair = frozenset((text, texts[place]))
+            is_near = MIN_COSINE_OF_SAME <= cosines[place] < SAME_TOPIC
+            if is_near and group_of[texts[place]] != group and pair not in seen:
+                seen.add(pair)
+                weight = OF_OTHER_GROUPS
+                yield Pair(text, texts[place], False, language, author, "x", weight=weight)
 
 
 def with_cosines(pairs: Sequence[Pair]) -> list[Pair]:
@@ -162,36 +221,42 @@ def fit_trees(pairs: Sequence[Pair], signs: Any) -> Any:
 
 
 def print_held_out(pairs: Sequence[Pair]) -> None:
-    """Print what several thresholds merge, and what the rules and the trees merge together."""
-    from memories.similarity.compare import Verdict, compare_by_rules
+    """Print what several thresholds merge of what an author wrote, by trees fitted to the others'
+    pairs, together with the rules; and of the labelled pairs."""
+    from memories.similarity.compare import Verdict, compare_by_rules, may_be_reworded
     from memories.similarity.trees import BoostedTrees
 
     signs = signs_of(pairs)
     folds = np.array([pair.fold for pair in pairs])
     probabilities = np.zeros(len(pairs))
-    for fold in range(FOLDS):
+    for fold in sorted(set(folds)):
         training = [pair for pair in pairs if pair.fold != fold]
         trees = BoostedTrees.of(as_numbers(fit_trees(training, signs[folds != fold])))
         probabilities[folds == fold] = trees.probabilities(signs[folds == fold])
-    merged = [
-        compare_by_rules(pair.a, pair.b, similarity=pair.cosine) is Verdict.NEAR for pair in pairs
-    ]
-    sets: dict[str, Callable[[Pair], bool]] = {
-        "groups, beside the first statement": lambda pair: pair.kind in ("", "~") and not pair.half,
-        "groups, beside a rewording": lambda pair: pair.kind in ("", "=~") and not pair.half,
-        "other traits of the subject": lambda pair: pair.kind.strip("=") in set(">+-*/") - {""},
-        "labelled pairs": lambda pair: bool(pair.half),
-    }
+    needed = np.zeros(len(pairs))
+    for at, pair in enumerate(pairs):
+        if compare_by_rules(pair.a, pair.b, similarity=pair.cosine) is Verdict.NEAR:
+            needed[at] = LEAST_BY_RULES - LEAST
+        elif not may_be_reworded(pair.a, pair.b):
+            needed[at] = 1.0
+    sets: dict[str, Callable[[Pair], bool]] = {}
+    for author in sorted({*GROUPS, *STATEMENTS}):
+        sets[f"groups of {author}, beside the first statement"] = partial(is_of, author, "~")
+        sets[f"groups of {author}, beside a rewording"] = partial(is_of, author, "=~")
+    sets["other traits of the subject"] = lambda pair: pair.kind.strip("=") in (">", *"+-*/")
+    sets["nearest of other groups"] = lambda pair: pair.kind == "x"
+    sets["labelled pairs"] = lambda pair: bool(pair.half)
     for name, belongs in sets.items():
-        for least in (0.4, 0.5, 0.6, 0.7):
-            outcome: Counter[tuple[bool, bool]] = Counter()
-            for pair, probability, by_rules in zip(pairs, probabilities, merged, strict=True):
-                if belongs(pair):
-                    needed = LEAST_BY_RULES if by_rules else LEAST
-                    needed += least - LEAST
-                    outcome[bool(probability >= needed), pair.duplicate] += 1
-            counts = (outcome[True, True], outcome[True, False], outcome[False, True])
-            print(f"from {least}: {name}: {Rates(*counts)} of {outcome.total()}")
+        own = np.array([belongs(pair) for pair in pairs])
+        labels = np.array([pair.duplicate for pair in pairs])[own]
+        for least in (0.35, 0.4, 0.45, 0.5, 0.6):
+            merged = (probabilities >= needed + least)[own]
+            counts = (merged & labels, merged & ~labels, ~merged & labels)
+            print(f"from {least}: {name}: {Rates(*map(np.sum, counts))} of {own.sum()}")
+
+
+def is_of(author: str, kind: str, pair: Pair) -> bool:
+    return pair.fold == author and pair.kind in ("", kind)
 
 
 def print_asked(path: Path, ids: str) -> None:
@@ -274,7 +339,7 @@ def main() -> None:
         return print_asked(options.ask, options.ids)
     if options.rules:
         return print_rules()
-    pairs = with_cosines([*labelled_pairs(), *grouped_pairs()])
+    pairs = with_cosines([*labelled_pairs(), *grouped_pairs(), *pairs_of_other_groups()])
     return write_model(pairs) if options.fit else print_held_out(pairs)
 
 

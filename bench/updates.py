@@ -4,7 +4,7 @@
     python -m bench.updates --fit              # fit to all of them, write updates.json
     python -m bench.updates --ask FILE         # ask the questions of a file, as shipped
 
-Our own statements are groups about one subject (bench/data/statement_groups.txt): `?` a question,
+The statements are groups about one subject (bench/data/statement_groups*.txt): `?` a question,
 `1` its first answer, `=` the same in other words, `>` what holds later, `~` another statement in
 nearly the same words, `+` and `*` other traits of the subject (`*` after a change), `-` and `/`
 others of its kind (`/` after a change). Scenes mix a group with lines of three others. The
@@ -31,17 +31,19 @@ from bench.labelled_sets import DATA
 from bench.scratch import connect
 from bench.trees import as_numbers
 
-GROUPS = DATA / "statement_groups.txt"
-FOLDS, SCENES = 5, 3
+GROUPS = {"first": DATA / "statement_groups.txt", "f": DATA / "statement_groups_f.txt"}
+"""By author; `first` are our own."""
+FOLDS, SCENES, PARTS = 5, 3, 2
 TREES: dict[str, Any] = {
-    "n_estimators": 200,
-    "max_depth": 3,
+    "n_estimators": 250,
+    "max_depth": 4,
     "learning_rate": 0.06,
-    "subsample": 0.6,
-    "max_features": 0.3,
+    "subsample": 0.5,
+    "max_features": 0.2,
+    "min_samples_leaf": 15,
     "random_state": 0,
 }
-LEAST = 0.5
+LEAST = 0.4
 ANSWERS, UPDATE = ("1", "="), ">"
 
 
@@ -50,8 +52,10 @@ class Scene:
     """Lines of (kind, text), oldest first; `x` is of another group."""
 
     group: int
+    author: str
     question: str
     lines: Sequence[tuple[str, str]]
+    is_whole: bool = True
 
 
 @dataclass(frozen=True)
@@ -71,39 +75,69 @@ class Candidates:
         return {self.scene.lines[line][0] for line in pair} == set(ANSWERS)
 
 
-def load_groups() -> list[dict[str, str]]:
+def load_groups(file: Path) -> list[dict[str, str]]:
     groups: list[dict[str, str]] = []
     language = ""
-    for line in GROUPS.read_text(encoding="utf-8").splitlines():
+    for line in file.read_text(encoding="utf-8").splitlines():
         kind, text = line[:1], line[2:]
         if kind == "#":
             language = text.removeprefix("lang ")
         elif kind == "?":
             groups.append({"lang": language, "?": text})
         else:
-            groups[-1][kind] = text
+            # Of two wordings the first.
+            groups[-1].setdefault(kind, text)
     return groups
 
 
+def load_authors() -> list[dict[str, str]]:
+    """Return the groups of all authors."""
+    return [
+        {**group, "author": author}
+        for author, file in GROUPS.items()
+        for group in load_groups(file)
+    ]
+
+
 def make_scenes(groups: list[dict[str, str]]) -> Iterator[Scene]:
+    """Yield for each group `SCENES` whole scenes, and `PARTS` in which lines are missing, more of
+    other groups stand, or nothing has changed."""
     chance = random.Random(5)
     for number, group in [*enumerate(groups)] * SCENES:
-        places = {"1": 0.0, "-": chance.choice([1, 5]), "+": chance.choice([2, 4]), ">": 3.0}
-        places["="] = chance.choice([1.5, 1.5, -1])
-        places |= {"*": chance.choice([2.5, 6]), "/": chance.choice([2.2, 6.5])}
-        lines = [
-            (place, kind, group[kind])
-            for kind, place in places.items()
-            if kind in group and place >= 0
-        ]
-        others = [each for each in groups if each["lang"] == group["lang"] and each is not group]
-        for other in chance.sample(others, 3):
-            lines.append((chance.random() * 7, "x", other[chance.choice("1+>")]))
-        yield Scene(number, group["?"], [(kind, text) for _, kind, text in sorted(lines)])
+        yield make_scene(number, group, groups, chance, is_whole=True)
+    for number, group in [*enumerate(groups)] * PARTS:
+        yield make_scene(number, group, groups, chance, is_whole=False)
+
+
+def make_scene(
+    number: int,
+    group: dict[str, str],
+    groups: list[dict[str, str]],
+    chance: random.Random,
+    *,
+    is_whole: bool,
+) -> Scene:
+    places = {"1": 0.0, "-": chance.choice([1, 5]), "+": chance.choice([2, 4]), ">": 3.0}
+    places["="] = chance.choice([1.5, 1.5, -1])
+    places |= {"*": chance.choice([2.5, 6]), "/": chance.choice([2.2, 6.5])}
+    if not is_whole:
+        places = {kind: at for kind, at in places.items() if kind == "1" or chance.random() < 0.6}
+    lines = [
+        (place, kind, group[kind]) for kind, place in places.items() if kind in group and place >= 0
+    ]
+    others = [
+        each
+        for each in groups
+        if (each["lang"], each["author"]) == (group["lang"], group["author"]) and each is not group
+    ]
+    for other in chance.sample(others, 3 if is_whole else chance.choice([0, 1, 4, 8])):
+        lines.append((chance.random() * 7, "x", other[chance.choice("1+>")]))
+    ordered = [(kind, text) for _, kind, text in sorted(lines)]
+    return Scene(number, group["author"], group["?"], ordered, is_whole)
 
 
 def pairs_of(scenes: list[Scene]) -> list[Candidates]:
-    from memories.similarity.updates import StatedText, signs_of_update
+    from memories.similarity.updates import ComparedTexts, StatedText, signs_of_update
     from retrieval.embedders import get_embedder
 
     embedder = get_embedder("memory")
@@ -120,14 +154,10 @@ def pairs_of(scenes: list[Scene]) -> list[Candidates]:
     result = []
     for scene in scenes:
         question = asked[scene.question]
-        lines = [stated[text] for _, text in scene.lines]
-        cosines = [float(question.vector @ line.vector) for line in lines]
-        pairs = [*combinations(range(len(lines)), 2)]
-        signs = [
-            signs_of_update(question, lines[one], lines[two], best=max(cosines))
-            for one, two in pairs
-        ]
-        result.append(Candidates(scene, pairs, signs, cosines))
+        compared = ComparedTexts(question, [stated[text] for _, text in scene.lines])
+        pairs = [*combinations(range(len(scene.lines)), 2)]
+        signs = [signs_of_update(compared, one, two) for one, two in pairs]
+        result.append(Candidates(scene, pairs, signs, compared.relevance.tolist()))
     return result
 
 
@@ -151,28 +181,53 @@ def model_of(trees: Any) -> dict[str, Any]:
 
 
 def print_held_out(examples: list[Candidates]) -> None:
-    """Print, for several probabilities, what a question finds first and what is marked."""
+    """Print, for several probabilities, what a question finds first and what is marked: by trees
+    fitted to other groups, and by trees fitted to other authors."""
+    by_fold = [each.scene.group % FOLDS for each in examples]
+    authors = [each.scene.author for each in examples]
+    for name, folds in (("groups", by_fold), ("authors", authors)):
+        probabilities = probabilities_held_out(examples, folds)
+        for author in GROUPS:
+            own = [
+                (each, of_pairs)
+                for each, of_pairs in zip(examples, probabilities, strict=True)
+                if each.scene.author == author
+            ]
+            for least in (0.2, 0.3, 0.4, 0.5, 0.6):
+                print_judged(f"{name} held out, {author}, from {least}", own, least=least)
+
+
+def probabilities_held_out(examples: list[Candidates], folds: Sequence[object]) -> list[Any]:
     from memories.similarity.updates import UpdateModel
 
     probabilities: list[Any] = [None] * len(examples)
-    for fold in range(FOLDS):
-        training = [each for each in examples if each.scene.group % FOLDS != fold]
+    for fold in dict.fromkeys(folds):
+        training = [each for each, own in zip(examples, folds, strict=True) if own != fold]
         model = UpdateModel.of(model_of(fit_trees(training)))
         for number, each in enumerate(examples):
-            if each.scene.group % FOLDS == fold:
-                probabilities[number] = model.probabilities(each.signs)
-    for least in (0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9):
-        counts: Counter[str] = Counter()
-        for each, of_pairs in zip(examples, probabilities, strict=True):
-            counts += judge(each, of_pairs, least=least)
-        total = len(examples)
-        marked = counts["marked"] / counts["former"]
-        precision = counts["marked"] / max(counts["marked"] + counts["wrong"], 1)
-        print(
-            f"from {least}: current first {counts['first'] / total:.2f} (by relevance alone "
-            f"{counts['first by relevance'] / total:.2f}), former marked {marked:.2f}, "
-            f"precision {precision:.2f} ({counts['wrong']} wrong in {total} questions)"
-        )
+            if folds[number] == fold:
+                probabilities[number] = model.probabilities(each.signs) if each.pairs else []
+    return probabilities
+
+
+def print_judged(
+    name: str, judged: Sequence[tuple[Candidates, Sequence[float]]], *, least: float
+) -> None:
+    counts: Counter[str] = Counter()
+    partly: Counter[str] = Counter()
+    for each, of_pairs in judged:
+        of = counts if each.scene.is_whole else partly
+        of += judge(each, of_pairs, least=least)
+        of["questions"] += 1
+    total = counts["questions"]
+    marked = counts["marked"] / counts["former"]
+    precision = counts["marked"] / max(counts["marked"] + counts["wrong"], 1)
+    print(
+        f"{name}: current first {counts['first'] / total:.2f} (by relevance alone "
+        f"{counts['first by relevance'] / total:.2f}), former marked {marked:.2f}, "
+        f"precision {precision:.2f} ({counts['wrong']} wrong in {total} questions; of scenes in "
+        f"part {partly['wrong']} in {partly['questions']})"
+    )
 
 
 def judge(each: Candidates, probabilities: Sequence[float], *, least: float) -> Counter[str]:
@@ -251,7 +306,7 @@ def main() -> None:
     connect("memory37_updates_bench")
     if options.ask:
         return ask_file(options.ask)
-    examples = pairs_of([*make_scenes(load_groups())])
+    examples = pairs_of([*make_scenes(load_authors())])
     if options.fit:
         from memories.similarity.updates import MODEL_FILE
 

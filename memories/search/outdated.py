@@ -10,7 +10,13 @@ from uuid import UUID
 
 from memories.found_memory import FoundMemory
 from memories.models import Namespace
-from memories.similarity.updates import StatedText, UpdateModel, signs_of_update, update_model
+from memories.similarity.updates import (
+    ComparedTexts,
+    StatedText,
+    UpdateModel,
+    signs_of_update,
+    update_model,
+)
 from memories.vectors import Vectors, vectors_by_id
 from retrieval.embedders import get_embedder
 from retrieval.errors import EmbedderDown
@@ -59,25 +65,21 @@ def find_newer(
     model: UpdateModel,
 ) -> dict[UUID, UUID]:
     """Return for each possibly outdated memory the one that most probably holds instead."""
-    stated = {
-        memory.id: StatedText.of(memory.text, vectors[memory.id])
-        for memory in memories
-        if memory.id in vectors
-    }
+    known = [memory for memory in memories if memory.id in vectors]
+    place = {memory.id: at for at, memory in enumerate(known)}
     pairs = [
         (older, newer)
         for older in memories[:OLDER]
-        for newer in memories
-        if {older.id, newer.id} <= stated.keys() and may_be_outdated(older, by=newer)
+        for newer in known
+        if older.id in place and may_be_outdated(older, by=newer)
     ]
     if not pairs:
         return {}
-    best = max(float(question.vector @ each.vector) for each in stated.values())
-    signs = [
-        signs_of_update(question, stated[older.id], stated[newer.id], best=best)
-        for older, newer in pairs
-    ]
-    probabilities = model.probabilities(signs)
+    texts = [StatedText.of(memory.text, vectors[memory.id]) for memory in known]
+    compared = ComparedTexts(question, texts)
+    probabilities = model.probabilities(
+        [signs_of_update(compared, place[older.id], place[newer.id]) for older, newer in pairs]
+    )
     newer_ids: dict[UUID, UUID] = {}
     for at in (-probabilities).argsort():
         if probabilities[at] >= model.least:

@@ -124,7 +124,12 @@ def normalize_spelling(text: str) -> str:
 def _names_in(text: str, tokens: list[str]) -> tuple[str, ...]:
     """Stems of capitalized words in order; the first word of a sentence counts only if it occurs
     again."""
-    upper = [token for token in tokens if token[0].isupper() and token.casefold() not in NO_NAMES]
+    upper = [
+        token
+        for token in tokens
+        # Neither I'm nor There's is a name.
+        if token[0].isupper() and token.casefold().partition("'")[0] not in NO_NAMES
+    ]
     if not upper:
         return ()
     starts = set(FIRST_WORDS.findall(text))

@@ -26,6 +26,7 @@ from memories.similarity.comparable_text import (
     spelling_match,
 )
 from memories.similarity.same_statement import (
+    has_other_details,
     lacks_names,
     same_statement_model,
     signs_of_statements,
@@ -90,12 +91,19 @@ def compare_texts(one: str, other: str, *, similarity: float, embedder: str = ""
     model = same_statement_model()
     if embedder != model.embedder or similarity < MIN_COSINE_OF_SAME:
         return verdict
+    # The test of names and numbers is cheap, and excludes most pairs.
+    if verdict is not Verdict.NEAR and not may_be_reworded(one, other):
+        return verdict
     probability = probability_of_same(one, other, similarity=similarity)
-    is_reworded = probability >= model.least and not lacks_names(one, other)
-    if verdict is not Verdict.NEAR and is_reworded:
-        return Verdict.REWORDED
-    is_doubtful = verdict is Verdict.NEAR and probability < model.least_by_rules
-    return Verdict.DIFFERENT if is_doubtful else verdict
+    if verdict is Verdict.NEAR:
+        return verdict if probability >= model.least_by_rules else Verdict.DIFFERENT
+    return Verdict.REWORDED if probability >= model.least else verdict
+
+
+def may_be_reworded(one: str, other: str) -> bool:
+    """Whether nothing says plainly that they differ, whatever the model has it: a name that one of
+    them lacks, another number, another time."""
+    return not (lacks_names(one, other) or has_other_details(one, other))
 
 
 def probability_of_same(one: str, other: str, *, similarity: float) -> float:

@@ -86,6 +86,8 @@ def _digits_of(number: float | str) -> str:
 def _value(word: str) -> float | None:
     if word in NUMBER_WORDS:
         return float(NUMBER_WORDS[word])
+    if word.isascii():
+        return None
     for stem, number in RUSSIAN_STEMS.items():
         if word.startswith(stem):
             return number

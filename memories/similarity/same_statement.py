@@ -12,6 +12,7 @@ import re
 import unicodedata
 from dataclasses import dataclass
 from functools import cache
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -109,17 +110,35 @@ def _words_left(one: ComparableText, other: ComparableText) -> int:
 
 def _names_left(one: ComparableText, other: ComparableText) -> int:
     """Return how many names of `one` the other lacks, also as a short form."""
-    return sum(
-        not any(name == word or is_inflection(name, word) for word in other.stems)
-        and not any(SHORT_NAMES.get(name, name) == SHORT_NAMES.get(word) for word in other.stems)
-        for name in one.names
-    )
+    return sum(not _has_name(other, name) for name in one.names)
 
 
 def lacks_names(one: str, other: str) -> bool:
-    """Whether one of the texts has a name that the other lacks, also as a short form."""
+    """Whether one of the texts has a name that the other lacks, also as a short form or in part:
+    *Captain Orsolya Vane* is *Orsolya*."""
     mine, yours = parse_text(one), parse_text(other)
-    return _names_left(mine, yours) + _names_left(yours, mine) > 0
+    return _lacks_whole_names(mine, yours) or _lacks_whole_names(yours, mine)
+
+
+def has_other_details(one: str, other: str) -> bool:
+    """Whether each of the texts has a number, or a time, that the other lacks."""
+    times = (parse_text(one).times, parse_text(other).times)
+    numbers = (numbers_in(one), numbers_in(other))
+    return any(bool(mine - yours) and bool(yours - mine) for mine, yours in (times, numbers))
+
+
+def _lacks_whole_names(one: ComparableText, other: ComparableText) -> bool:
+    names = frozenset(one.names)
+    runs = groupby(one.sequence, key=lambda word: word[0] in names)
+    return any(
+        not any(_has_name(other, word) for word, _form in run) for is_name, run in runs if is_name
+    )
+
+
+def _has_name(text: ComparableText, name: str) -> bool:
+    return any(name == word or is_inflection(name, word) for word in text.stems) or any(
+        SHORT_NAMES.get(name, name) == SHORT_NAMES.get(word) for word in text.stems
+    )
 
 
 def signs_of_numbers(one: str, other: str) -> list[float]:

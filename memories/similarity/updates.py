@@ -11,7 +11,7 @@ import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +39,8 @@ from retrieval.embedders import Vectors, unit_parts
 
 MODEL_FILE = Path(__file__).parent / "updates.json"
 CHANGES_FILE = Path(__file__).parent / "changes.yaml"
+MULTILINGUAL = (1, 2)
+"""Of the parts of a vector those of the models that read every text."""
 TURNED_ROUND = frozenset({"order", "role", "relation", "opposite", "parts", "clauses", "possessor"})
 """Differences of two statements that share their words."""
 
@@ -56,15 +58,70 @@ class StatedText:
         return cls(text, vector, unit_parts(vector))
 
 
-def signs_of_update(
-    question: StatedText, older: StatedText, newer: StatedText, *, best: float
-) -> list[float]:
-    """Return the signs that the trees read. `best`: the highest cosine of a memory to the
-    question."""
+@dataclass(frozen=True)
+class ComparedTexts:
+    """A question and the memories found for it. What one of them answers is judged beside the
+    others: an update of the answer is nearer to it, and to the question, than they are."""
+
+    question: StatedText
+    texts: Sequence[StatedText]
+
+    @cached_property
+    def relevance(self) -> Vectors:
+        return np.array([text.vector for text in self.texts]) @ self.question.vector
+
+    @cached_property
+    def likeness(self) -> Vectors:
+        vectors = np.array([text.vector for text in self.texts])
+        likeness: Vectors = vectors @ vectors.T
+        return likeness
+
+    @cached_property
+    def multilingual_relevance(self) -> Vectors:
+        """By the parts that every text has."""
+        parts = [np.array([text.parts[part] for text in self.texts]) for part in MULTILINGUAL]
+        of_question = [self.question.parts[part] for part in MULTILINGUAL]
+        cosines = [rows @ row for rows, row in zip(parts, of_question, strict=True)]
+        return np.mean(cosines, axis=0)  # type: ignore[no-any-return]
+
+    @cached_property
+    def multilingual_likeness(self) -> Vectors:
+        parts = [np.array([text.parts[part] for text in self.texts]) for part in MULTILINGUAL]
+        return np.mean([rows @ rows.T for rows in parts], axis=0)  # type: ignore[no-any-return]
+
+
+def signs_of_update(compared: ComparedTexts, older: int, newer: int) -> list[float]:
+    """Return the signs that the trees read, of two of the texts by their positions."""
+    one, two = compared.texts[older], compared.texts[newer]
     return [
-        *signs_of_pair(older, newer),
-        *signs_of_answers(question, older, newer, best=best),
+        *signs_of_pair(one, two),
+        *signs_of_answers(compared.question, one, two, best=float(compared.relevance.max())),
+        *signs_beside_others(compared, older, newer),
     ]
+
+
+def signs_beside_others(compared: ComparedTexts, older: int, newer: int) -> list[float]:
+    """How far the two stand out: by how much each is nearer to the question, and both to one
+    another, than the best of the others is, and how many of them are nearer."""
+    others = [at for at in range(len(compared.texts)) if at not in (older, newer)]
+    likeness = compared.likeness
+    signs = [
+        (float(likeness[older, newer]) + float(compared.relevance[[older, newer]].sum())) / 3,
+        len(compared.texts),
+    ]
+    for relevance in (compared.relevance, compared.multilingual_relevance):
+        signs += [lead(relevance, at, others) for at in (older, newer)]
+        signs += [int((relevance > relevance[at]).sum()) for at in (older, newer)]
+    for matrix in (likeness, compared.multilingual_likeness):
+        signs += [lead(matrix[older], newer, others), lead(matrix[newer], older, others)]
+    signs += [sum(likeness[older, at] > likeness[older, newer] for at in others)]
+    signs += [sum(likeness[newer, at] > likeness[older, newer] for at in others)]
+    return signs
+
+
+def lead(values: Vectors, at: int, others: Sequence[int]) -> float:
+    """Return how much the value at a position exceeds the highest of the others; 0 for none."""
+    return float(values[at] - values[list(others)].max()) if others else 0.0
 
 
 def signs_of_pair(older: StatedText, newer: StatedText) -> list[float]:

@@ -5,7 +5,7 @@ import re
 from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import combinations
+from itertools import combinations, pairwise
 
 from memories.similarity.comparable_text import FUNCTION_WORDS, LEXICON, normalize_spelling
 from memories.similarity.question_type import is_same_word, stem
@@ -78,8 +78,14 @@ def roled_text(text: str) -> RoledText:
 
 
 def _korean_roles(forms: tuple[str, ...]) -> tuple[RoleWord, ...]:
-    nouns = [KOREAN_NOUN.match(form) for form in forms]
-    return tuple(RoleWord(noun[1], KOREAN_ROLES[noun[2]], noun[0]) for noun in nouns if noun)
+    """A word without a particle plays the part of the noun after it: *the northern wall*."""
+    words: list[RoleWord] = []
+    role = ""
+    for form in reversed(forms):
+        if noun := KOREAN_NOUN.match(form):
+            role = KOREAN_ROLES[noun[2]]
+        words.append(RoleWord(noun[1] if noun else stem(form), role, form))
+    return tuple(reversed(words))
 
 
 def _roles_by_prepositions(
@@ -133,6 +139,7 @@ def signs_of_roles(one: str, other: str) -> list[float]:
     is_swapped = any(first == (second[1], second[0]) for first, second in combinations(changed, 2))
     is_converse = _has_converse(mine, yours)
     inversions = sum(first[1] > second[1] for first, second in combinations(places, 2))
+    neighbours = (_parted(places), _parted(sorted((place, at) for at, place in places)))
     small, others = (SMALL_WORDS & set(text.forms) for text in (mine, yours))
     left = (len(mine.words) - len(shared), len(yours.words) - len(shared))
     return [
@@ -152,6 +159,9 @@ def signs_of_roles(one: str, other: str) -> list[float]:
         max(len(small - others), len(others - small)),
         mine.counts == yours.counts,
         _is_rotation(mine, yours),
+        min(neighbours),
+        max(neighbours),
+        sum(neighbours) / max(2 * len(places) - 2, 1),
     ]
 
 
@@ -164,6 +174,14 @@ def _shared_places(mine: RoledText, yours: RoledText) -> list[tuple[int, int]]:
                 places[place] = at
                 break
     return sorted((at, place) for place, at in places.items())
+
+
+def _parted(places: list[tuple[int, int]]) -> int:
+    """Return how many shared words that stand side by side in one text are apart in the other: the
+    two cats and one dog, one cat and two dogs."""
+    return sum(
+        later[0] - at == 1 and abs(later[1] - place) > 1 for (at, place), later in pairwise(places)
+    )
 
 
 def _is_rotation(mine: RoledText, yours: RoledText) -> bool:
