@@ -4,7 +4,8 @@ Every question is asked over the memories of all sets ("of all") and over those 
 its own").
 """
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from math import ceil, floor
 from pathlib import Path
@@ -13,9 +14,14 @@ from typing import Any
 import numpy as np
 
 from bench.labelled_sets import DATA, load_rows
-from memories.buckets.abstention import AnswerThreshold, Candidate, Signs, rank_candidates, signs
+from bench.trees import trees_as_numbers
+from memories.buckets.abstention import AnswerThreshold, Signs, signs
 from memories.buckets.answer_check import MAX_MEMORIES
+from memories.buckets.answer_signs import FALLING, RISING, signs_of_answer
+from memories.buckets.question_fit import Candidate, rank_candidates
+from memories.similarity.trees import BoostedTrees
 from retrieval.embedders import get_embedder
+from retrieval.embedders.local import LocalEmbedder, WholeTextEmbedder
 
 CANDIDATES = 100
 LANGUAGES = ("en", "ru", "ko")
@@ -23,6 +29,8 @@ SETS = {
     "first": [("questions", "memories"), ("fresh", "fresh_memories")],
     "a": [("a", "a_memories")],
     "b": [("b", "b_memories")],
+    "d": [("d", "d_memories")],
+    "e": [("e", "e_memories")],
 }
 """By author: files of questions, and of the memories that may answer them."""
 TARGET_ANSWERED = 0.85
@@ -32,14 +40,15 @@ MAX_STRAY = 0.03
 model is asked."""
 TRIED_LEAST = (0.2, 0.25, 0.3, 0.33, 0.37, 0.4, 0.45, 0.5, 0.55, 0.6, 0.65, 0.7)
 """Thresholds whose trade-off is printed."""
+TREES, DEPTH, RATE, SAMPLE = 400, 2, 0.3, 0.6
 
 
 @dataclass(frozen=True)
 class LabelledResult:
-    """A question with its signs (with vectors and without), and whether its answer is among the
-    memories that a language model would get."""
+    """A question with its signs (those of the trees, and those by words alone), and whether its
+    answer is among the memories that a language model would get."""
 
-    signs: Signs
+    signs: dict[str, float]
     bare: Signs
     answerable: bool
     has_answer: bool
@@ -64,9 +73,15 @@ def ask_all() -> list[LabelledResult]:
 
 def ask_files(questions: Path, memories: Path) -> list[LabelledResult]:
     """Ask the questions of another set over its own memories."""
-    return ask(
-        load_rows(questions), load_rows(memories), author=questions.parent.name, pool="of its own"
-    )
+    asked = [
+        {
+            **row,
+            "language": row.get("language") or row["lang"],
+            "relevant_ids": row.get("relevant_ids", row.get("relevant")),
+        }
+        for row in load_rows(questions)
+    ]
+    return ask(asked, load_rows(memories), author=questions.parent.name, pool="of its own")
 
 
 def ask(
@@ -97,7 +112,7 @@ def result_of(
         for place in rank_candidates(question["text"], seen)[:MAX_MEMORIES]
     }
     return LabelledResult(
-        signs(question["text"], seen, get_embedder("memory").embed_words),
+        signs_of_answer(question["text"], seen),
         signs(question["text"], words_only),
         question["answerable"],
         bool(first & set(question["relevant_ids"])),
@@ -120,15 +135,15 @@ def load_pairs(
 
 
 def fit(results: Sequence[LabelledResult], *, bare: bool = False) -> AnswerThreshold:
-    """Logistic weights of the signs; the least support that `ANSWERED` of the authors' questions
-    reach, each author's with the weights of the others; and the bounds that suit the author whom
-    they suit worst."""
+    """Return the threshold: with `bare`, logistic weights of the signs of words; the least support
+    that `TARGET_ANSWERED` of the authors' questions reach, each author's by what was fitted to the
+    others; and the bounds that suit the author whom they suit worst."""
     supports = supports_by_author(results, bare=bare)
     everybodys = np.concatenate([answerable for answerable, _others in supports.values()])
     lowest = min(np.quantile(answerable, MAX_STRAY) for answerable, _others in supports.values())
     highest = max(np.quantile(others, 1 - MAX_STRAY) for _answerable, others in supports.values())
     return replace(
-        fit_weights(results, bare=bare),
+        fit_weights(results) if bare else AnswerThreshold(bias=0.0, least=0.5),
         least=round(float(np.quantile(everybodys, 1 - TARGET_ANSWERED)), 2),
         lower=floor(lowest * 100) / 100,
         upper=ceil(highest * 100) / 100,
@@ -138,21 +153,72 @@ def fit(results: Sequence[LabelledResult], *, bare: bool = False) -> AnswerThres
 def supports_by_author(
     results: Sequence[LabelledResult], *, bare: bool
 ) -> dict[str, tuple[Any, Any]]:
-    """Return per author the supports of the answerable questions and of the others, by weights
+    """Return per author the supports of the answerable questions and of the others, by what was
     fitted to the other authors."""
     supports: dict[str, tuple[Any, Any]] = {}
     for author in dict.fromkeys(one.author for one in results):
-        others = fit_weights([one for one in results if one.author != author], bare=bare)
-        own = [
-            (one.answerable, others.support(signs_of(one, bare)))
-            for one in results
-            if one.author == author
-        ]
-        supports[author] = (
-            np.array([support for is_answerable, support in own if is_answerable]),
-            np.array([support for is_answerable, support in own if not is_answerable]),
-        )
+        own = [one for one in results if one.author == author]
+        others = [one for one in results if one.author != author]
+        given = supports_of(own, fit_supports(others, bare=bare))
+        yes = np.array([one.answerable for one in own])
+        supports[author] = (given[yes], given[~yes])
     return supports
+
+
+Supports = Callable[[Sequence[LabelledResult]], Any]
+
+
+def supports_of(results: Sequence[LabelledResult], supports: Supports) -> Any:
+    return np.asarray(supports(results))
+
+
+def fit_supports(results: Sequence[LabelledResult], *, bare: bool) -> Supports:
+    """Return what gives results their supports: by weights of words, or by trees."""
+    if bare:
+        weights = fit_weights(results)
+        return lambda asked: [weights.support(one.bare) for one in asked]
+    return supports_by_trees(BoostedTrees.of(fit_trees(results)))
+
+
+def supports_by_trees(trees: BoostedTrees) -> Supports:
+    return lambda asked: trees.probabilities([[*one.signs.values()] for one in asked])
+
+
+def fit_trees(results: Sequence[LabelledResult]) -> dict[str, Any]:
+    """Boost regression trees to the logistic loss, without the Newton step, which would break the
+    order that `RISING` and `FALLING` ask for. Each author counts the same."""
+    from sklearn.tree import DecisionTreeRegressor
+
+    names = [*results[0].signs]
+    table = np.array([[*one.signs.values()] for one in results], dtype=float)
+    labels = np.array([one.answerable for one in results], dtype=float)
+    counts = Counter(one.author for one in results)
+    weights = np.array([len(results) / len(counts) / counts[one.author] for one in results])
+    order = [1 if name in RISING else -1 if name in FALLING else 0 for name in names]
+    base = float(
+        np.log(np.average(labels, weights=weights) / np.average(1 - labels, weights=weights))
+    )
+    sums, chance, trees = np.full(len(labels), base), np.random.RandomState(0), []
+    for number in range(TREES):
+        chosen = chance.rand(len(labels)) < SAMPLE
+        tree = DecisionTreeRegressor(
+            max_depth=DEPTH,
+            max_features=0.3,
+            min_samples_leaf=20,
+            monotonic_cst=order,
+            random_state=number,
+        )
+        rest = labels - 1 / (1 + np.exp(-sums))
+        tree.fit(table[chosen], rest[chosen], weights[chosen])
+        sums += RATE * tree.predict(table)
+        trees.append(tree.tree_)
+    return {"signs": names, **trees_as_numbers(trees, base=base, rate=RATE, depth=DEPTH)}
+
+
+def model_of(results: Sequence[LabelledResult]) -> dict[str, Any]:
+    """Return what `answer_signs.json` holds. The former default is served by the same trees."""
+    embedders = [LocalEmbedder.name, WholeTextEmbedder.name]
+    return {"embedders": embedders, **fit_trees(results)}
 
 
 def print_trade_off(results: Sequence[LabelledResult], *, bare: bool = False) -> None:
@@ -178,11 +244,11 @@ def share_unclear(supports: Any, fitted: AnswerThreshold) -> float:
     return float(np.mean([fitted.is_unclear(support) for support in supports]))
 
 
-def fit_weights(results: Sequence[LabelledResult], *, bare: bool) -> AnswerThreshold:
+def fit_weights(results: Sequence[LabelledResult]) -> AnswerThreshold:
     from sklearn.linear_model import LogisticRegression
 
-    names = list(vars(results[0].signs))
-    table = np.array([[getattr(signs_of(one, bare), name) for name in names] for one in results])
+    names = list(vars(results[0].bare))
+    table = np.array([[getattr(one.bare, name) for name in names] for one in results])
     model = LogisticRegression(C=1.0).fit(table, [one.answerable for one in results])
     weights = {
         name: round(float(value), 3) for name, value in zip(names, model.coef_[0], strict=True)
@@ -190,34 +256,30 @@ def fit_weights(results: Sequence[LabelledResult], *, bare: bool) -> AnswerThres
     return AnswerThreshold(bias=round(float(model.intercept_[0]), 3), least=0.5, **weights)
 
 
-def signs_of(one: LabelledResult, bare: bool) -> Signs:
-    return one.bare if bare else one.signs
-
-
 def print_held_out(results: Sequence[LabelledResult], *, bare: bool = False) -> None:
-    """Print the result of each author's questions with weights fitted to the other authors and one
+    """Print the result of each author's questions by what was fitted to the other authors, with one
     threshold for all."""
     least = fit(results, bare=bare).least
     for author in SETS:
-        others = fit_weights([one for one in results if one.author != author], bare=bare)
+        others = fit_supports([one for one in results if one.author != author], bare=bare)
         for pool in ("of all", "of its own"):
             of_author = [one for one in results if (one.author, one.pool) == (author, pool)]
             name = f"{'words ' if bare else ''}{author} {pool}"
-            print_report(name, of_author, replace(others, least=least), bare=bare)
+            print_report(name, of_author, others, least=least)
 
 
 def print_report(
-    name: str, results: Sequence[LabelledResult], threshold: AnswerThreshold, *, bare: bool = False
+    name: str, results: Sequence[LabelledResult], supports: Supports, *, least: float
 ) -> None:
     for language in (*LANGUAGES, ""):
         some = [one for one in results if not language or one.language == language]
-        support = np.array([threshold.support(signs_of(one, bare)) for one in some])
+        support = supports_of(some, supports)
         yes = np.array([one.answerable for one in some])
         answer_share = np.mean([one.has_answer for one in some if one.answerable])
         print(
             f"abstention {name:<18} {language or 'all':<4} "
-            f"answered {np.mean(support[yes] >= threshold.least):.3f}  "
-            f"false recall {np.mean(support[~yes] >= threshold.least):.3f}  "
+            f"answered {np.mean(support[yes] >= least):.3f}  "
+            f"false recall {np.mean(support[~yes] >= least):.3f}  "
             f"{describe_curve(support, yes)}  "
             f"answer among the shown {answer_share:.3f}  ({len(some)})"
         )

@@ -1,7 +1,7 @@
 """Agent memory without a language model: buckets, intents, abstention.
 
     python -m bench.agent_memory               # each author's questions held out in turn
-    python -m bench.agent_memory --fit         # fit abstention to all, print thresholds.yaml
+    python -m bench.agent_memory --fit         # fit abstention to all authors
     python -m bench.agent_memory --examples    # write intent_examples.jsonl of memories/buckets
     python -m bench.agent_memory --intents FILE --memories FILE --questions FILE
 
@@ -27,16 +27,20 @@ django.setup()  # the imports below load models
 
 from bench.abstention import (  # noqa: E402
     LANGUAGES,
+    LabelledResult,
     ask_all,
     ask_files,
     fit,
+    model_of,
     print_held_out,
     print_report,
     print_trade_off,
+    supports_by_trees,
 )
 from bench.labelled_sets import DATA, load_rows  # noqa: E402
 from bench.scratch import connect  # noqa: E402
 from memories.buckets.abstention import thresholds  # noqa: E402
+from memories.buckets.answer_signs import MODEL_FILE, answer_model  # noqa: E402
 from memories.buckets.intent_model import EXAMPLES_FILE, IntentExamples  # noqa: E402
 from memories.buckets.intents import QueryClassifier  # noqa: E402
 from memories.classification.cues import LabelScores, load_cues  # noqa: E402
@@ -125,7 +129,7 @@ def print_reported_scores() -> None:
     strange = [row for row in intents if row["text"] not in example_texts]
     print_intent_score("c, none taught", strange, QueryClassifier().classify)
     results = ask_files(DATA / "abstention_c.jsonl", DATA / "abstention_c_memories.jsonl")
-    print_report("c as shipped", results, thresholds()[get_embedder("memory").name])
+    print_as_shipped("c as shipped", results)
 
 
 def print_scores_of_files(options: argparse.Namespace) -> None:
@@ -133,11 +137,12 @@ def print_scores_of_files(options: argparse.Namespace) -> None:
     if options.intents:
         print_intent_score("as shipped", load_rows(options.intents), QueryClassifier().classify)
     if options.questions:
-        print_report(
-            "as shipped",
-            ask_files(options.questions, options.memories),
-            thresholds()[get_embedder("memory").name],
-        )
+        print_as_shipped("as shipped", ask_files(options.questions, options.memories))
+
+
+def print_as_shipped(name: str, results: list[LabelledResult]) -> None:
+    least = thresholds()[get_embedder("memory").name].least
+    print_report(name, results, supports_by_trees(answer_model().trees), least=least)
 
 
 def main() -> None:
@@ -160,6 +165,7 @@ def main() -> None:
     if options.fit:
         print(f"any: {vars(fit(results, bare=True))}")
         print(f"{get_embedder('memory').name}: {vars(fit(results))}")
+        MODEL_FILE.write_text(json.dumps(model_of(results)) + "\n", encoding="utf-8")
         return None
     print_bucket_scores()
     print_intent_scores()

@@ -5,47 +5,40 @@ words to its words (rare words count more; a word of the memory fits fully, a "d
 by their vectors); the fit of those question words alone that it lacks, because they name the trait
 asked for where the rest names the subject; the rarity of the words it lacks; and whether it lacks
 the kind of thing asked for (a number, time, name, place or reason). Their weights and the threshold
-are fitted per embedder on labelled questions (bench/abstention.py), in `thresholds.yaml`.
+are fitted per embedder on labelled questions (bench/abstention.py), in `thresholds.yaml`. With the
+local embedder trees over more signs give the support (`answer_signs`); its threshold is there, too.
 """
 
-from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from functools import cache
-from math import exp, log
+from math import exp
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import yaml
 
-from memories.similarity.question_type import (
-    asked_kinds,
-    content_words,
-    has_kind,
-    is_same_word,
-    stem,
+from memories.buckets.answer_signs import answer_model, signs_of_answer
+from memories.buckets.question_fit import (
+    Candidate,
+    QuestionWord,
+    question_words,
+    rank_by_fit,
+    stems_of,
+    weighted_mean,
 )
+from memories.similarity.question_type import asked_kinds, has_kind
 from memories.vectors import Vectors
 from retrieval.text import WORD_OR_NUMBER
 
 THRESHOLDS_FILE = Path(__file__).parent / "thresholds.yaml"
-# Added to a memory's cosine, times the share of the question's words in it, to find the best one.
-COVERAGE_WEIGHT = 0.3
 # About the rarity of one word that no candidate holds, among hundreds: scales `Signs.missing`.
 VERY_RARE = 6.0
 # Without a bound, the words of a long question would add up to more than all other signs.
 MOST_MISSING = 2.0
 
 WordVectors = Callable[[list[str]], Vectors]
-
-
-@dataclass(frozen=True)
-class Candidate:
-    """The text of a found memory, and its cosine to the question (None without vectors)."""
-
-    text: str
-    cosine: float | None
 
 
 @dataclass(frozen=True)
@@ -85,18 +78,6 @@ class AnswerThreshold:
         return self.lower <= support < self.upper
 
 
-@dataclass(frozen=True)
-class QuestionWord:
-    """A word of the question, its rarity among the candidates, and its forms among their stems."""
-
-    text: str
-    rarity: float
-    forms: frozenset[str]
-
-    def is_in(self, stems: frozenset[str]) -> bool:
-        return not self.forms.isdisjoint(stems)
-
-
 @cache
 def thresholds() -> dict[str, AnswerThreshold]:
     """Return the thresholds by embedder; "any" is by words alone."""
@@ -110,6 +91,9 @@ def support_of(
     """Return the support of an answer (0–1) and the threshold it is compared with."""
     threshold = thresholds().get(embedder)
     if threshold and any(candidate.cosine is not None for candidate in candidates):
+        model = answer_model()
+        if embedder in model.embedders:
+            return model.support(signs_of_answer(question, candidates)), threshold
         return threshold.support(signs(question, candidates, words)), threshold
     # Vectors are ignored where no weights were fitted for the embedder, and while it is down.
     by_words = thresholds()["any"]
@@ -142,41 +126,6 @@ def signs(
     )
 
 
-def rank_candidates(question: str, candidates: Sequence[Candidate]) -> list[int]:
-    """Return positions, the best candidate first: the one whose signs are read."""
-    stems = [stems_of(candidate.text) for candidate in candidates]
-    return rank_by_fit(question_words(question, stems), candidates, stems)
-
-
-def rank_by_fit(
-    words: Sequence[QuestionWord], candidates: Sequence[Candidate], stems: Sequence[frozenset[str]]
-) -> list[int]:
-    rarities = [word.rarity for word in words]
-    fit = [
-        (candidate.cosine or 0.0)
-        + COVERAGE_WEIGHT * weighted_mean([float(word.is_in(own)) for word in words], rarities)
-        for candidate, own in zip(candidates, stems, strict=True)
-    ]
-    return sorted(range(len(candidates)), key=fit.__getitem__, reverse=True)
-
-
-def question_words(question: str, stems: Sequence[frozenset[str]]) -> list[QuestionWord]:
-    """Return the content words of the question with their smoothed idf among the candidates'
-    `stems`: log(1 + (n + 1) / (1 + df))."""
-    frequency = Counter(one for own in stems for one in own)
-    words = []
-    for word in content_words(question):
-        root = stem(word)
-        forms = frozenset(one for one in frequency if is_same_word(root, one))
-        times = max((frequency[one] for one in forms), default=0)
-        words.append(QuestionWord(word, log(1 + (len(stems) + 1) / (1 + times)), forms))
-    return words
-
-
-def stems_of(text: str) -> frozenset[str]:
-    return frozenset(stem(word) for word in content_words(text))
-
-
 def _absent_word_fits(
     absent: Sequence[QuestionWord], text: str, embed_words: WordVectors | None
 ) -> dict[str, float]:
@@ -187,8 +136,3 @@ def _absent_word_fits(
     rows = embed_words([*words, *own])
     cosines = rows[: len(words)] @ rows[len(words) :].T
     return dict(zip(words, map(float, np.clip(cosines.max(axis=1), 0, 1)), strict=True))
-
-
-def weighted_mean(values: Sequence[float], weights: Sequence[float]) -> float:
-    total = sum(weights)
-    return sum(v * w for v, w in zip(values, weights, strict=True)) / total if total else 0.0

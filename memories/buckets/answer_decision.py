@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from memories.buckets.abstention import Candidate, rank_candidates, support_of
+from memories.buckets.abstention import support_of
 from memories.buckets.answer_check import MAX_MEMORIES, AnswerChecker, CheckerFailed
+from memories.buckets.question_fit import Candidate, rank_candidates
 from retrieval.embedders import get_embedder
 
 logger = logging.getLogger(__name__)

@@ -8,10 +8,10 @@ from uuid import UUID
 
 from django.utils import timezone
 
-from memories.buckets.abstention import Candidate
 from memories.buckets.answer_check import AnswerChecker, site_checker
 from memories.buckets.answer_decision import AnswerDecision, Decider, decide
 from memories.buckets.intents import ALL, UNSURE_BELOW, QueryClassifier, top_two
+from memories.buckets.question_fit import Candidate
 from memories.buckets.scoring import (
     Axes,
     ScoreFusion,

@@ -3,7 +3,9 @@
 import numpy as np
 import pytest
 
-from memories.buckets.abstention import Candidate, signs, support_of, thresholds
+from memories.buckets.abstention import signs, support_of, thresholds
+from memories.buckets.answer_signs import FALLING, RISING, answer_model, signs_of_answer
+from memories.buckets.question_fit import Candidate
 from memories.similarity.question_type import (
     asked_kinds,
     content_words,
@@ -131,7 +133,41 @@ def test_a_long_question_is_not_answered_by_a_text_about_something_else(name: st
     third = "umbrella velvet walnut yeoman almanac barley cobbler dagger ember furnace"
     words = f"{first} {second} {third}".split()
     text = Candidate("Oda rows to the mill at noon.", 0.05)
-    threshold = thresholds()[name]
+    made = lambda words: np.zeros((len(words), 2))  # noqa: E731
     for count in (10, 20, 30):
-        found = signs(f"Which {' '.join(words[:count])}?", [text])
-        assert threshold.support(found) < threshold.least, (count, found)
+        question = f"Which {' '.join(words[:count])}?"
+        support, threshold = support_of(question, [text], embedder=name, words=made)
+        assert support < threshold.least, count
+
+
+SIGNS = answer_model().signs
+
+
+@pytest.mark.parametrize("number", range(20))
+def test_a_memory_with_more_of_the_question_never_has_less_support(number: int) -> None:
+    chance = np.random.default_rng(number)
+    low = dict(zip(SIGNS, chance.random(len(SIGNS)).tolist(), strict=True))
+    high = {
+        name: value + (name in RISING) * chance.random() - (name in FALLING) * chance.random()
+        for name, value in low.items()
+    }
+    assert answer_model().support(low) <= answer_model().support(high)
+
+
+def test_the_trees_tell_an_answer_from_another_trait_of_the_subject() -> None:
+    found = [Candidate(BELL, 0.6), Candidate(FARE, 0.1)]
+    embedder = answer_model().embedders[0]
+    refuse = lambda words: pytest.fail("no vectors of words were wanted")  # noqa: E731
+    when, least = support_of(
+        "When does the bell of Ferrymark ring?", found, embedder=embedder, words=refuse
+    )
+    weight, _ = support_of(
+        "How heavy is the bell of Ferrymark?", found, embedder=embedder, words=refuse
+    )
+    assert when >= least.upper
+    assert weight < least.least
+
+
+def test_signs_of_nothing_are_no_support() -> None:
+    assert answer_model().support(signs_of_answer("Who rings?", [])) == 0.0
+    assert set(signs_of_answer("?", [Candidate("", 0.0)])) == set(SIGNS)

@@ -8,6 +8,7 @@ from uuid import UUID
 import numpy as np
 import pytest
 
+from memories.buckets.answer_signs import AnswerModel, answer_model
 from memories.buckets.read_pipeline import ReadPipeline
 from memories.found_memory import FoundMemory
 from memories.models import MemoryItem, Namespace, Succession
@@ -129,8 +130,10 @@ def test_a_tree_sends_each_row_to_its_leaf() -> None:
     assert np.allclose([low, high], [1 / (1 + np.e**2), 1 / (1 + np.e**-2)])
 
 
-@pytest.mark.parametrize("stored", [update_model(), same_statement_model()])
-def test_the_stored_trees_end_in_leaves(stored: UpdateModel | SameStatementModel) -> None:
+@pytest.mark.parametrize("stored", [update_model(), same_statement_model(), answer_model()])
+def test_the_stored_trees_end_in_leaves(
+    stored: UpdateModel | SameStatementModel | AnswerModel,
+) -> None:
     model = stored.trees
     trees = np.arange(len(model.value))
     nodes = np.zeros_like(trees)
