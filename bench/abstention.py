@@ -33,6 +33,9 @@ SETS = {
     "e": [("e", "e_memories")],
 }
 """By author: files of questions, and of the memories that may answer them."""
+BY_WORDS = ("first", "a", "b")
+"""The authors to whom the weights of words alone are fitted: the questions of the others share so
+few words with what answers them that a common word would count against an answer."""
 TARGET_ANSWERED = 0.85
 """The share of a held-out author's answerable questions that the threshold has to answer."""
 MAX_STRAY = 0.03
@@ -260,7 +263,7 @@ def print_held_out(results: Sequence[LabelledResult], *, bare: bool = False) -> 
     """Print the result of each author's questions by what was fitted to the other authors, with one
     threshold for all."""
     least = fit(results, bare=bare).least
-    for author in SETS:
+    for author in dict.fromkeys(one.author for one in results):
         others = fit_supports([one for one in results if one.author != author], bare=bare)
         for pool in ("of all", "of its own"):
             of_author = [one for one in results if (one.author, one.pool) == (author, pool)]
