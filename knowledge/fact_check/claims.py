@@ -40,6 +40,20 @@ from retrieval.text import NameMention, fold_name, name_words
 
 MAX_NAMES = 10
 MAX_CLAUSES = 3
+MUTUAL = frozenset(
+    (
+        "allied",
+        "enemy",
+        "knows",
+        "married",
+        "siblings",
+        "cousin",
+        "betrothed",
+        "divorced",
+        "relatives",
+    )
+)
+"""Claims of which the order of the names says nothing."""
 PRESENT = re.compile(r"\b(?:is|are|has|have|still|все еще|до сих пор|여전히|아직)\b")
 SLOT = re.compile(r"(?<!\S)M\d\S*")
 
@@ -148,10 +162,12 @@ def _match_clauses(text: str, nodes: list[GraphNode], language: Lexicon) -> list
         told = part if n == 0 or SLOT.match(part) or not subject else f"{subject[0]} {part}"
         told = language.pronouns.sub(subject[0], told, count=1) if subject and n else told
         claim = match_patterns(told, nodes, language) or _match_state(told, nodes, language)
-        if claim is None:
+        if claim is None and n == 0:
             return []
-        claims.append(claim)
-    return claims
+        if claim:
+            claims.append(claim)
+    # What is false in part is false; what is true in part may not be true.
+    return claims if len(claims) == len(parts) else [replace(c, says_more=True) for c in claims]
 
 
 def _match_state(text: str, nodes: list[GraphNode], language: Lexicon) -> Claim | None:
@@ -307,10 +323,12 @@ def _match_kinds(text: str, nodes: list[GraphNode], language: Lexicon) -> Claim 
             kind = claim_kinds()[claim]
             if kind.allows(nodes[a].kind, None if b is None else nodes[b].kind):
                 matches[claim, a, b] = kind
-    pairs = {(a, b) for _claim, a, b in matches}
-    if len(pairs) != 1:
+    pairs = list(dict.fromkeys((a, b) for _claim, a, b in matches))
+    # Of a name that is not inflected, `M0 враждуют с M1` fits both orders, which say the same.
+    if not pairs or (len(pairs) > 1 and not all(claim in MUTUAL for claim, _a, _b in matches)):
         return None
-    ((a, b),) = pairs
+    a, b = pairs[0]
+    matches = {key: kind for key, kind in matches.items() if key[1:] == (a, b)}
     second, kinds = None if b is None else nodes[b], tuple(matches.values())
     return Claim(nodes[a], second, kinds)
 

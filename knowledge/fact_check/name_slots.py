@@ -158,11 +158,12 @@ def _is_part_before(word: Word, mention: NameMention, node: GraphNode) -> bool:
     """Whether the word before a mention is the beginning of the name (`Матери Пижме`)."""
     if not is_cyrillic(word.norm) or not word.capital:
         return False
-    stem = word_stem(word.norm)
-    said = {word_stem(each.norm) for each in name_words(mention.text)}
-    return stem not in said and any(
-        stem == word_stem(each.norm) for name in _names_of(node) for each in name_words(name)[:-1]
-    )
+    if len(word.norm) < 4 or any(
+        each.norm[:3] == word.norm[:3] for each in name_words(mention.text)
+    ):
+        return False
+    names = [name_words(name)[:-1] for name in _names_of(node)]
+    return any(each.norm[:3] == word.norm[:3] for name in names for each in name)
 
 
 def _names_of(node: GraphNode) -> list[str]:

@@ -30,6 +30,7 @@ from knowledge.fact_check.statement_parts import (
 from knowledge.fact_check.statements import StatementReader
 from knowledge.fact_check.verdicts import FALSE, TRUE, Judgement
 from knowledge.graph.entity_linking import EntityLinker
+from knowledge.questions.numbers import value_of
 from retrieval.embedders import get_embedder
 from retrieval.errors import EmbedderDown
 from retrieval.text import NameMention
@@ -48,7 +49,8 @@ MOST_WORDS, MOST_READINGS = 18, 4
 ALTERNATIVES = {"lives": ("lives", "located")}
 """A claim of the phrases that facts state in more than one way."""
 SLOT = re.compile(r"(?<!\S)M(\d)\S*")
-OF_KIN = frozenset(("parent", "siblings", "married", "betrothed"))
+OF_KIN = frozenset(("siblings", "married", "betrothed"))
+"""What may be meant beside a word for kin: who is whose mother, the patterns read better."""
 KIN = frozenset(
     [
         "father",
@@ -190,7 +192,7 @@ def _open_statements(reader: StatementReader) -> Iterator[OpenStatement]:
     readings = [*described.readings(mentions), tuple(mentions)]
     linker = described.linker
     for reading in readings:
-        if any(mention.ambiguous for mention in reading):
+        if any(m.ambiguous or value_of(m.text.lower()) is not None for m in reading):
             continue
         if statement := _open_statement(reader.text, reading, linker):
             yield statement

@@ -15,7 +15,11 @@ from django.db.models import QuerySet
 
 from knowledge.fact_check.concepts import concepts_of, opposites_of
 from knowledge.fact_check.lexicon import language_of
-from knowledge.fact_check.name_slots import described_mentions, joined_mentions
+from knowledge.fact_check.name_slots import (
+    described_mentions,
+    described_parts,
+    joined_mentions,
+)
 from knowledge.fact_check.prose_words import (
     AGE,
     Clause,
@@ -31,6 +35,7 @@ from knowledge.graph.entity_linking import EntityLinker
 from knowledge.graph.models import GraphNode, NodeKind
 from knowledge.models import LorePassage
 from knowledge.presenters import GmHitOut
+from knowledge.questions.numbers import value_of
 from knowledge.schemas import LoreFilters, LoreQuestion
 from knowledge.search import find_lore
 from knowledge.searched_rows import LoreRows
@@ -40,7 +45,7 @@ from worlds.callers import Caller
 
 MOST_PASSAGES, MOST_HITS, MOST_SENTENCES = 24, 6, 12
 HITS_OF_NAMES = 3
-MOST_OTHER_WORDS = 1
+MOST_OTHER_WORDS, MOST_NUMBERS = 1, 2
 LONGEST_SENTENCE = 400
 PARTS = frozenset(["단", "칸", "채", "권", "층", "그루"])
 """Korean counters of what a thing consists of: `백 단이다` says no more than the number."""
@@ -197,7 +202,12 @@ class Topics:
 
     @staticmethod
     def _nodes_in(text: str, linker: EntityLinker) -> list[GraphNode]:
-        return [linker.node_of(mention) for mention in _clear(linker.mentions(text), linker)]
+        mentions = [
+            m for m in _clear(linker.mentions(text), linker) if value_of(m.text.lower()) is None
+        ]
+        if not mentions:
+            mentions = described_parts(text, [], linker)
+        return [linker.node_of(mention) for mention in mentions]
 
     def of(self, number: int, *, is_person: bool) -> GraphNode | None:
         if not is_person:
@@ -320,7 +330,9 @@ def _compare_numbers(statement: SentenceWords, told: SentenceWords) -> bool | No
         counted = [each for each in told.numbers if number.counts_same(each)]
         if any(each.value == number.value for each in counted):
             continue
-        if len(counted) != 1:
+        # `Seven of them, though one of the seven seats is empty` does not say how many there are.
+        is_said = any(each.value == number.value for each in told.numbers)
+        if len(counted) != 1 or is_said or len(told.numbers) > MOST_NUMBERS:
             return None
         same = False
     return same

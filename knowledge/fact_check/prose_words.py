@@ -252,7 +252,7 @@ def _is_age(before: str, noun: str, following: list[str]) -> bool:
     if has_hangul(first) or has_hangul(noun):
         return noun.startswith("나이") or counter_of(first) in ("살", "세")
     said = YEARS_OLD.match(" ".join(following))
-    is_alone = not first or not first[0].isalnum() or first in JOINING
+    is_alone = not first or not first[0].isalnum() or first in {*JOINING, "now", "today", "already"}
     if said and "old" not in said[0] and "age" not in said[0]:
         rest = following[len(said[0].split()) :]
         is_last = not rest or not rest[0][0].isalnum() or rest[0] in JOINING
