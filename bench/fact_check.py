@@ -26,7 +26,18 @@ THIRD_AUTHOR = DATA / "statements_third_author.jsonl"
 FOURTH_AUTHOR = DATA / "statements_fourth_author.jsonl"
 FIFTH_AUTHOR = DATA / "statements_fifth_author.jsonl"
 SIXTH_AUTHOR = DATA / "statements_sixth_author.jsonl"
-SETS = (STATEMENTS, TWO_WORLDS, THIRD_AUTHOR, FOURTH_AUTHOR, FIFTH_AUTHOR, SIXTH_AUTHOR)
+LATER_AUTHORS = [
+    DATA / f"statements_{which}_author.jsonl" for which in ("eighth", "ninth", "tenth")
+]
+SETS = (
+    STATEMENTS,
+    TWO_WORLDS,
+    THIRD_AUTHOR,
+    FOURTH_AUTHOR,
+    FIFTH_AUTHOR,
+    SIXTH_AUTHOR,
+    *LATER_AUTHORS,
+)
 SEEN = (
     "tuning",
     "development",
@@ -34,6 +45,8 @@ SEEN = (
     "fourth_author",
     "fifth_author_even",
     "sixth_author_even",
+    "ninth_author_even",
+    "tenth_author_even",
 )
 HALVES = (
     *SEEN,
@@ -41,6 +54,10 @@ HALVES = (
     "held_out",
     "fifth_author_odd",
     "sixth_author_odd",
+    "eighth_author_even",
+    "eighth_author_odd",
+    "ninth_author_odd",
+    "tenth_author_odd",
 )
 LABELS = ("true", "false", "unknown")
 

@@ -1,5 +1,5 @@
 """The worlds that the statements of `bench.fact_check` speak about: the demo world, Dunmarrow,
-whose facts have other relations, and Ombrel and Humbrel, most facts of which say more in a
+whose facts have other relations, and those of later authors, most facts of which say more in a
 label."""
 
 import json
@@ -12,8 +12,14 @@ import yaml
 DATA = Path(__file__).parent / "data"
 DUNMARROW = DATA / "dunmarrow" / "world.yaml"
 LABELLED_WORLDS = {
-    "ombrel": DATA / "ombrel" / "world.json",
-    "humbrel": DATA / "humbrel" / "world.json",
+    slug: DATA / slug / "world.json"
+    for slug in (
+        "ombrel",
+        "humbrel",
+        "veyl-lanterns",
+        "tallowick-night-line",
+        "brasca-nine-keys",
+    )
 }
 """The files of worlds by slug; `bench.fact_check --set` adds the one that it is told."""
 DAYS_PER_YEAR = 360

@@ -1,8 +1,7 @@
 """Judge a claim by the facts that an audience may know.
 
-A supporting fact makes it true. A fact that excludes it (an opposite, the only one there can be, an
-end) makes it false. An undecided contradiction between the two, or no evidence, leaves it unknown.
-"""
+A supporting fact makes it true. A fact that excludes it (an opposite, the only one, an end) makes
+it false. An undecided contradiction between the two, or no evidence, leaves it unknown."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
@@ -180,7 +179,19 @@ class FactChecker:
             return Judgement(TRUE, _("A known fact confirms it."), matching)
         if ends and all(day is not None or excludes_end(f, claim, span) for f, day in ends):
             return Judgement(FALSE, _("The facts record another date."), opposing=tuple(ever))
+        if not ends and not claim.label:
+            return self._judge_beside(claim, span)
         return no_evidence()
+
+    def _judge_beside(self, claim: Claim, span: DateSpan) -> Judgement:
+        """Judge what no fact says: false if it was excluded on the last day before its end, or on
+        the first one after its beginning."""
+        assert claim.date
+        day = span.first - 1 if claim.date.role == "until" else span.last
+        present = replace(claim, tense=Tense.PRESENT, date=None, is_negated=False)
+        verdict = FactChecker(replace(self.view, at=day), self.relations).judge(present)
+        is_dated = all(fact.since is not None for fact in verdict.opposing)
+        return verdict if verdict.result == FALSE and is_dated else no_evidence()
 
     def _single_facts(self, claim: Claim) -> list[GraphEdge]:
         """Return the facts of any day each of which says it alone."""

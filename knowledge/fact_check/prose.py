@@ -258,14 +258,20 @@ def compare(statement: SentenceWords, told: SentenceWords, subject: GraphNode | 
     if not numbers and negative != asserted:
         return ""
     counted = frozenset().union(*(number.units for number in statement.numbers))
-    if not numbers and not statement.words - counted and not _counts_its_subject(statement, told):
+    is_bare = not numbers and not statement.words - counted
+    if is_bare and not _counts_its_subject(statement, told, subject):
         return ""
     return TRUE if numbers and negative == asserted else FALSE
 
 
-def _counts_its_subject(statement: SentenceWords, told: SentenceWords) -> bool:
-    """Whether a sentence with another number can only count the same: of people, if it says little
-    else."""
+def _counts_its_subject(
+    statement: SentenceWords, told: SentenceWords, subject: GraphNode | None
+) -> bool:
+    """Whether a sentence with another number can only count the same: it is about the same, and of
+    people it says little else. `The Abbey holds one seat on the Bench` counts no seats of it."""
+    is_of_subject = subject is not None and subject.pk in statement.names
+    if not is_of_subject and (set(told.names) != set(statement.names) or subject is not None):
+        return False
     units = frozenset().union(*(number.units for number in statement.numbers))
     return not has_concept(stem_of("people"), units) or len(told.words) <= MOST_OTHER_WORDS
 
