@@ -25,6 +25,7 @@ from knowledge.fact_check.detail_verdicts import (
     excludes_end,
     is_in,
     judge_amount,
+    judge_death,
     judge_outside,
     judge_seniority,
 )
@@ -73,9 +74,9 @@ class FactChecker:
     def judge(self, claim: Claim) -> Judgement:
         if claim.duration:
             return self._judge_duration(claim)
-        if any(kind.is_over for kind in claim.kinds):
-            is_open = claim.tense in (Tense.PRESENT, Tense.PAST)
-            claim = replace(claim, tense=Tense.NO_LONGER if is_open else claim.tense)
+        is_open = claim.tense in (Tense.PRESENT, Tense.PAST)
+        if is_open and any(kind.is_over for kind in claim.kinds):
+            claim = replace(claim, tense=Tense.NO_LONGER)
         if claim.state:
             verdict = self._judge_state(claim)
             return negated(verdict) if claim.is_negated else verdict
@@ -165,6 +166,8 @@ class FactChecker:
         if claim.kinds and claim.kinds[0].is_dated:
             return self._judge_event(claim.a, span)
         if claim.b is None:
+            if claim.kinds and claim.kinds[0].asserts_end is not None:
+                return judge_death(claim, deaths_of(claim.a, self.facts), span)
             if claim.label:
                 return self._judge_deed(claim, span)
             return self._judge_during(claim, span)
@@ -372,11 +375,8 @@ class FactChecker:
         )
         sides = [side for row in contradictions for side in (row.first, row.second) if side]
         # What is over by now contests nothing that is said of the present.
-        return [
-            rivals.get(side.pk, side)
-            for side in sides
-            if side.pk not in ids and self.is_valid(side)
-        ]
+        present = [side for side in sides if side.pk not in ids and self.is_valid(side)]
+        return [rivals.get(side.pk, side) for side in present]
 
     def is_valid(self, fact: GraphEdge) -> bool:
         return is_valid_on(fact, self.view.at)

@@ -6,7 +6,7 @@ from django.utils.translation import gettext as _
 from knowledge.fact_check.claims import Claim
 from knowledge.fact_check.labelled_facts import amount_of
 from knowledge.fact_check.seniority import seniority_in_fact
-from knowledge.fact_check.verdicts import FALSE, Judgement, no_evidence
+from knowledge.fact_check.verdicts import FALSE, TRUE, Judgement, no_evidence
 from knowledge.graph.models import GraphEdge
 from worlds.calendars.date_parser import DateSpan
 
@@ -29,6 +29,17 @@ def judge_amount(claim: Claim, verdict: Judgement) -> Judgement:
     if len(sums) == 1:
         return Judgement(FALSE, _("A known fact rules it out."), opposing=verdict.supporting)
     return no_evidence()
+
+
+def judge_death(claim: Claim, told: tuple[GraphEdge, ...], span: DateSpan) -> Judgement:
+    """Judge when somebody died by the beginnings of the facts by which somebody did."""
+    days = [fact.since for fact in told if fact.since is not None]
+    is_death = claim.kinds[0].asserts_end and claim.date and claim.date.role == "during"
+    if not is_death or not days:
+        return no_evidence()
+    if any(is_in(day, span) for day in days):
+        return Judgement(TRUE, _("A known fact confirms it."), told)
+    return Judgement(FALSE, _("The facts record another date."), opposing=told)
 
 
 def judge_outside(ever: list[GraphEdge], span: DateSpan) -> Judgement:

@@ -36,7 +36,7 @@ from retrieval.errors import EmbedderDown
 from retrieval.text import NameMention
 from worlds.callers import Caller
 
-LEAST = {TRUE: 0.4, FALSE: 0.87}
+LEAST = {TRUE: 0.55, FALSE: 0.87}
 """From which probability a verdict is believed. What excludes a wrong guess is found more often
 than what states it."""
 LEAST_DESCRIBED = {TRUE: 0.6, FALSE: 0.97}

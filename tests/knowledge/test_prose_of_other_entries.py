@@ -28,7 +28,7 @@ FACTS = [
     {"src": "bren", "relation": "RELATES_TO", "dst": "clock", "label": "made"},
     {"src": "inn", "relation": "OWNED_BY", "dst": "orla", "label": "inn of"},
     {"src": "bren", "relation": "RELATES_TO", "dst": "sava", "label": "brother of"},
-    {"src": "bren", "relation": "RELATES_TO", "dst": "inn", "label": "died in"},
+    {"src": "bren", "relation": "RELATES_TO", "dst": "inn", "label": "died in", "since": 360},
 ]
 LORE = [
     ("en", "Under the heron", "Orla Finch keeps a blind dog. She is sixty-one and drinks no wine."),
@@ -82,6 +82,7 @@ def test_a_sentence_that_names_nobody_is_about_the_topic_of_its_passage(town, st
     [
         ("The man who made the Deaf Clock is dead.", "true"),
         ("The clockmaker is alive.", "false"),
+        ("Bren Tolk died in 205.", "unknown"),
         ("The clockmaker is an only child.", "false"),
         ("Bren Tolk and Sava Tolk are strangers.", "false"),
         ("Bren Tolk leads the Night Owls.", "false"),
