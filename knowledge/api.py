@@ -4,6 +4,7 @@ from functools import partial
 from typing import Annotated
 
 from django.db import transaction
+from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from ninja import Body, Path, Router, Status
 
@@ -20,16 +21,20 @@ from knowledge.schemas import (
     LoreWrite,
     ProposalIn,
     ProposalOut,
+    RuleIn,
     RuleOut,
     RuleWrite,
 )
 from knowledge.upsert import find_lore_entry, find_own_rule, slug_of, upsert_lore, upsert_rule
 from retrieval.errors import Invalid
 from retrieval.tasks import embed_soon
+from worlds.audience_names import require_audiences
+from worlds.audiences import Visibility
 from worlds.bulk import BulkReport, write_all
 from worlds.callers import Caller
 from worlds.keys import Scope
 from worlds.lookup import find_campaign
+from worlds.models import World
 from worlds.rest import NeedsKey, caller_of, expecting, require_gm, tag
 from worlds.rest_rows import set_location
 
@@ -146,7 +151,10 @@ def _write_lore(
     caller: Caller, entry: LoreWrite, expected_version: int | None = None, *, warn: bool = False
 ) -> EntryWritten:
     require_sound_markup(caller.world, entry.body)
-    entry = entry.model_copy(update={"campaign": _campaign_to_write(caller, entry)})
+    campaign = _campaign_to_write(caller, entry)
+    entry = entry.model_copy(update={"campaign": campaign})
+    rows = Lore.objects.filter(world=caller.world, slug=slug_of(entry), campaign__slug=campaign)
+    require_useful_audiences(caller.world, entry, rows)
     with transaction.atomic():
         row, outcome = upsert_lore(
             caller.world,
@@ -164,6 +172,8 @@ def _write_rule(
     caller: Caller, entry: RuleWrite, expected_version: int | None = None
 ) -> EntryWritten:
     require_sound_markup(caller.world, entry.body)
+    rows = Rule.objects.filter(world=caller.world, key=entry.rule_id)
+    require_useful_audiences(caller.world, entry, rows)
     with transaction.atomic():
         row, outcome = upsert_rule(
             caller.world, entry, expected_version=expected_version or entry.version
@@ -171,3 +181,22 @@ def _write_rule(
         if outcome != "unchanged":
             embed_soon("srd")
     return EntryWritten(id=row.key, outcome=outcome, version=row.version)
+
+
+def require_useful_audiences(
+    world: World, entry: LoreIn | RuleIn, rows: "QuerySet[Lore] | QuerySet[Rule]"
+) -> None:
+    """Raise `Invalid` for new audiences in `known_to` that `world` does not have, and for those
+    that would not count because the entry is not revealed. `rows` has the stored entry, if any."""
+    if not entry.known_to:
+        return
+    stored = rows.first()
+    known = set(stored.known_to) if stored else set()
+    require_audiences(world, entry.known_to, stored=known)
+    is_sent = stored is None or "visibility" in entry.model_fields_set
+    visibility = entry.visibility if is_sent else stored.visibility
+    if visibility != Visibility.REVEALED and not known.issuperset(entry.known_to):
+        raise Invalid(
+            "known_to says to whom an entry is revealed: send it with visibility revealed.",
+            errors=[{"loc": ["known_to"], "msg": "only with visibility revealed"}],
+        )

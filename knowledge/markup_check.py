@@ -13,8 +13,8 @@ from retrieval.text import DEEPEST_SECRET, Fence, read_fences
 from worlds.audience_names import (
     AudienceName,
     audience_names,
+    describe_missing,
     missing_audiences,
-    suggest_audiences,
 )
 from worlds.audiences import NAMED_KINDS
 from worlds.exact_forms import UNFINISHED_MERGE
@@ -23,7 +23,6 @@ from worlds.text_diff import lines_of_markers
 
 MOST_PROBLEMS = 20
 LONGEST_SOURCE = 60
-LONGEST_AUDIENCE = 120
 _NAMED = re.compile(r"^(?P<kind>\w+)[:：][ \t]*(?P<slug>\S*)")
 _AUDIENCE_KINDS = NAMED_KINDS
 
@@ -112,18 +111,8 @@ def _slips(fence: Fence) -> list[str]:
 
 
 def _unknown_audience(line: int, written: str, names: list[AudienceName]) -> MarkupProblem:
-    written = written[:LONGEST_AUDIENCE]
-    candidates = tuple(suggest_audiences(names, written))
-    message = (
-        _("This world has no %(audience)s. Did you mean %(candidates)s?")
-        if candidates
-        else _(
-            "This world has no %(audience)s. Name party:<slug>, character:<slug> or npc:<slug>, "
-            "or create it."
-        )
-    )
-    values = {"audience": written, "candidates": ", ".join(candidates)}
-    return MarkupProblem(line, message % values, candidates)
+    message, candidates = describe_missing(names, written)
+    return MarkupProblem(line, message, candidates)
 
 
 def _source(fence: Fence) -> dict[str, str]:

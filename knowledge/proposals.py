@@ -12,6 +12,7 @@ from knowledge.schemas import LoreIn, ProposalIn
 from knowledge.trash import trash_lore
 from knowledge.upsert import upsert_lore
 from retrieval.errors import Conflict
+from worlds.audience_names import require_audiences
 from worlds.models import Campaign, World
 
 MOST_OPEN = 200
@@ -47,6 +48,7 @@ def accept(proposal: LoreProposal, *, by: str, entry: LoreIn | None = None, note
     """Write the proposed entry, or `entry`, what the editor made of it."""
     accepted = entry or LoreIn.model_validate(proposal.entry)
     require_sound_markup(proposal.world, accepted.body)
+    require_audiences(proposal.world, accepted.known_to)
     _decide(proposal, LoreProposal.State.ACCEPTED, by=by, note=note)
     lore, outcome = upsert_lore(
         proposal.world,

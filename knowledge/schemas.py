@@ -154,6 +154,14 @@ RuleId = Annotated[str, StringConstraints(pattern=r"^[\w.-]+(/[\w.-]+)+$", max_l
 RevealAudience = Annotated[
     str, StringConstraints(max_length=120), AfterValidator(_check_reveal_audience)
 ]
+KnownTo = Annotated[
+    list[RevealAudience],
+    Field(
+        max_length=100,
+        description="With visibility revealed: the parties, characters and NPCs of the world that "
+        "know it.",
+    ),
+]
 
 
 class LoreIn(StrictModel):
@@ -176,7 +184,7 @@ class LoreIn(StrictModel):
     language: str = Field("", max_length=8, description="Default: guessed from the text.")
     status: Status = "draft"
     visibility: Visibility = Visibility.GM
-    known_to: list[RevealAudience] = Field([], max_length=100)
+    known_to: KnownTo = []
     in_world_at: Day | None = None
     in_world_label: Label = ""
     in_world_until: Day | None = None
@@ -201,7 +209,7 @@ class RuleIn(StrictModel):
     language: str = Field("", max_length=8)
     data: dict[str, Any] = {}
     visibility: Visibility = Visibility.PUBLIC
-    known_to: list[RevealAudience] = Field([], max_length=100)
+    known_to: KnownTo = []
     campaign: str | None = Field(
         None, max_length=120, description="Slug of the campaign in which alone the rule holds."
     )

@@ -61,6 +61,7 @@ from worlds.event_api import router as events_router
 from worlds.installation_api import router as installation_router
 from worlds.people_api import router as people_router
 from worlds.rest import NeedsKey, caller_of, own_transaction
+from worlds.unknown_input import reads_body
 from worlds.webhook_api import router as webhooks_router
 
 api = MemoryApi(
@@ -119,6 +120,7 @@ def to_response(result: ToolResult, body: str | bytes | None = None) -> HttpResp
 
 
 def endpoint(tool: Tool) -> Callable[[HttpRequest], HttpResponse]:
+    @reads_body
     def view(request: HttpRequest) -> HttpResponse:
         arguments = parse_object(request.body or b"{}")
         request.is_audited = True  # type: ignore[attr-defined]
@@ -176,6 +178,7 @@ def tools_call(request: HttpRequest, call: Body[ToolCall], compact: bool = True)
 
 
 @tools.post("/{name}", operation_id="no_such_tool", include_in_schema=False)
+@reads_body
 def no_such_tool(request: HttpRequest, name: str) -> HttpResponse:
     """Answer any other name with 404 and the names that exist."""
     request.is_audited = True  # type: ignore[attr-defined]

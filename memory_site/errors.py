@@ -16,7 +16,6 @@ from psycopg_pool import PoolTimeout
 
 from knowledge.graph.protocol import TooBroad
 from memories.coding_agent.stores.protocol import StoreDamaged, StoreDown
-from memory_site.validation_words import words_of
 from retrieval.errors import (
     Ambiguous,
     Conflict,
@@ -36,6 +35,7 @@ from worlds.event_api import StreamNeedsAsgi
 from worlds.event_log.read import EventsGone
 from worlds.event_log.streams import StreamsFull
 from worlds.keys import NO_KEY
+from worlds.validation_words import faults_of, summary_of
 
 logger = logging.getLogger(__name__)
 MEDIA_TYPE = "application/problem+json"
@@ -108,8 +108,8 @@ def from_validation_error(exc: pydantic.ValidationError | errors.ValidationError
         details = exc.errors
     else:
         details = exc.errors(include_url=False, include_input=False)
-    rows = [{"loc": path_in_request(row["loc"]), "msg": words_of(row)} for row in details]
-    summary = "; ".join(f"{'.'.join(row['loc']) or 'body'}: {row['msg']}" for row in rows[:5])
+    rows = faults_of({**row, "loc": path_in_request(row["loc"])} for row in details)
+    summary = summary_of(rows, "body")
     return Invalid(f"Correct these arguments and call again: {summary}.", errors=rows[:50])
 
 

@@ -1,5 +1,6 @@
 """REST endpoints for NPCs and the disposition ledger."""
 
+from collections.abc import Sequence
 from functools import partial
 from typing import Annotated, Any, Literal
 
@@ -14,22 +15,24 @@ from npcs import upsert as stored_npcs
 from npcs.gm_profile import read_gm_profile
 from npcs.links import claims_of_npc
 from npcs.lookup import find_npc
-from npcs.models import NPC, DispositionChange
+from npcs.models import NPC, DispositionChange, Secret
 from npcs.profile_schemas import NPCProfile
-from npcs.profiles import influences_on, present_influence
+from npcs.profiles import influences_on, present_change
 from npcs.schemas import (
+    ChangedDisposition,
     CorrectionIn,
-    Influence,
     InfluenceList,
     NPCPage,
     NPCRow,
     NPCsIn,
     NPCUpsertOut,
     NPCWrite,
+    PendingDispositionList,
     RulingIn,
 )
 from npcs.trash import restore_npcs, trash_npcs, trashed_npcs
 from npcs.upsert import upsert_npc
+from worlds.audience_names import require_audiences
 from worlds.bulk import BulkReport, write_all
 from worlds.callers import Caller
 from worlds.keys import Scope
@@ -87,13 +90,22 @@ def upsert(request: HttpRequest, response: HttpResponse, entry: Body[NPCWrite]) 
 )
 def upsert_bulk(request: HttpRequest, batch: Body[NPCsIn]) -> BulkReport:
     """Up to 500 NPCs, with a report on each; `atomic` writes all or none."""
-    write = partial(write_npc, require_gm(request).world)
+    # They may name each other.
+    coming = [f"npc:{each.get('npc_id')}" for each in batch.npcs]
+    write = partial(write_npc, require_gm(request).world, coming=coming)
     return write_all(batch.npcs, NPCWrite, write, atomic=batch.atomic, id_field="npc_id")
 
 
 def write_npc(
-    world: World, entry: NPCWrite, expected_version: int | None = None, *, warn: bool = False
+    world: World,
+    entry: NPCWrite,
+    expected_version: int | None = None,
+    *,
+    warn: bool = False,
+    coming: Sequence[str] = (),
 ) -> NPCUpsertOut:
+    """`coming` are the audiences of NPCs that are written with this one."""
+    require_npcs_audiences(world, entry, coming=[f"npc:{entry.npc_id}", *coming])
     npc, outcome = upsert_npc(world, entry, expected_version=expected_version or entry.version)
     return NPCUpsertOut(
         id=str(npc.pk),
@@ -116,6 +128,18 @@ def list_npcs(
     if query.faction:
         rows = rows.filter(Q(faction__iexact=query.faction) | Q(faction_lore__slug=query.faction))
     return page_of(request, response, rows, query, SORTS).answer("npcs", present_row)
+
+
+def require_npcs_audiences(world: World, entry: NPCWrite, *, coming: Sequence[str]) -> None:
+    """Raise `Invalid` for new audiences of the NPC and of its secrets that `world` lacks."""
+    sent = {*entry.known_to, *(name for secret in entry.secrets for name in secret.known_to)}
+    if not sent:
+        return
+    rows = NPC.objects.filter(world=world, slug=entry.npc_id)
+    secrets = Secret.objects.filter(npc__in=rows).values_list("known_to", flat=True)
+    stored = {name for names in rows.values_list("known_to", flat=True) for name in names}
+    stored |= {name for names in secrets for name in names}
+    require_audiences(world, sent, stored={*stored, *coming})
 
 
 def present_row(npc: NPC) -> NPCRow:
@@ -226,9 +250,9 @@ def list_changes(
     "/npcs/{ref}/changes",
     operation_id="disposition_correct",
     summary="Correct a disposition",
-    response=Influence,
+    response=ChangedDisposition,
 )
-def correct(request: HttpRequest, ref: Reference, entry: Body[CorrectionIn]) -> Influence:
+def correct(request: HttpRequest, ref: Reference, entry: Body[CorrectionIn]) -> ChangedDisposition:
     """A game master's change, with a reason. It counts at once."""
     caller = require_gm(request)
     correction = dispositions.correct(
@@ -246,21 +270,22 @@ def correct(request: HttpRequest, ref: Reference, entry: Body[CorrectionIn]) -> 
     "/changes/pending",
     operation_id="disposition_pending",
     summary="List pending changes",
-    response=InfluenceList,
+    response=PendingDispositionList,
 )
 def pending(request: HttpRequest) -> dict[str, Any]:
     """Large changes that nobody has ruled on, latest first."""
-    rows = ledger_of(require_gm(request)).pending().select_related("party").annotate_episode()
-    return {"changes": [present_influence(entry) for entry in rows.order_by("-id")[:PAGE]]}
+    rows = ledger_of(require_gm(request)).pending().select_related("party", "npc")
+    rows = rows.annotate_episode()
+    return {"changes": [present_change(entry) for entry in rows.order_by("-id")[:PAGE]]}
 
 
 @router.post(
     "/changes/{int:entry_id}/rulings",
     operation_id="disposition_rule",
     summary="Rule on a change",
-    response=Influence,
+    response=ChangedDisposition,
 )
-def rule(request: HttpRequest, entry_id: int, ruling: Body[RulingIn]) -> Influence:
+def rule(request: HttpRequest, entry_id: int, ruling: Body[RulingIn]) -> ChangedDisposition:
     """Approve or reject a pending change; reverse one that counts, or restore it. Rulings are
     ledger entries too.
     """
@@ -277,6 +302,6 @@ def ledger_of(caller: Caller) -> Any:
     return entries.filter(party__campaign=caller.campaign) if caller.campaign else entries
 
 
-def present_entry(entry_id: int) -> Influence:
+def present_entry(entry_id: int) -> ChangedDisposition:
     rows: Any = DispositionChange.objects.filter(pk=entry_id).with_ruling().annotate_episode()
-    return present_influence(rows.select_related("party").get())
+    return present_change(rows.select_related("party", "npc").get())

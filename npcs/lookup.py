@@ -1,6 +1,7 @@
 """Find NPCs by slug or id, else by any of their names in any language."""
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
+from functools import partial
 from typing import Any
 
 from django.db.models import QuerySet
@@ -33,8 +34,12 @@ def find_npc(
     if npc is None:
         index = names_like(npcs, [reference])
         resolve = index.resolve if resembling else index.resolve_spelled
-        npc = npcs.get(pk=resolve(reference, what="NPC"))
+        npc = npcs.get(pk=resolve(reference, what="NPC", ids=partial(slugs_of, npcs)))
     return npc
+
+
+def slugs_of(npcs: "QuerySet[NPC, Any]", keys: Sequence[Hashable]) -> dict[Hashable, str]:
+    return dict(npcs.filter(pk__in=keys).values_list("pk", "slug"))
 
 
 def find_npcs(

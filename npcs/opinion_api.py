@@ -15,6 +15,7 @@ from npcs.lookup import find_npc
 from npcs.models import DispositionRules, OpinionChange
 from npcs.opinions import Opinion, ShownEntry, find_faction, opinions_of, standings_of
 from npcs.schemas import (
+    ChangedOpinion,
     DispositionRulesIn,
     DispositionRulesOut,
     OpinionEntry,
@@ -22,7 +23,6 @@ from npcs.schemas import (
     OpinionList,
     OpinionOut,
     OpinionRulingIn,
-    PendingOpinion,
     PendingOpinionList,
     StandingIn,
     StandingList,
@@ -39,6 +39,7 @@ Reference = Annotated[str, Path(max_length=200)]
 Wanted = Annotated[str | None, Query(max_length=200)]
 MOST_ENTRIES = 20
 MOST_PENDING = 100
+NAMED_BY_CHANGES = ("npc", "other", "faction", "party")
 
 
 @router.get(
@@ -149,25 +150,25 @@ def correct_opinion(request: HttpRequest, ref: Reference, entry: Body[OpinionIn]
 def list_pending(request: HttpRequest) -> dict[str, Any]:
     """Large changes that nobody has ruled on, latest first."""
     rows = ledger_of(require_gm(request)).pending().annotate_episode()
-    rows = rows.select_related("npc", "other", "faction", "party").order_by("-id")
-    return {"changes": [present_pending(entry) for entry in rows[:MOST_PENDING]]}
+    rows = rows.select_related(*NAMED_BY_CHANGES).order_by("-id")
+    return {"changes": [present_change(entry).model_dump() for entry in rows[:MOST_PENDING]]}
 
 
 @router.post(
     "/opinions/{int:entry_id}/rulings",
     operation_id="opinion_rule",
     summary="Rule on a change of a standing or opinion",
-    response=OpinionEntry,
+    response=ChangedOpinion,
 )
-def rule(request: HttpRequest, entry_id: int, ruling: Body[OpinionRulingIn]) -> OpinionEntry:
+def rule(request: HttpRequest, entry_id: int, ruling: Body[OpinionRulingIn]) -> ChangedOpinion:
     """Approve or reject a pending change; reverse one that counts, or restore it. The ruling is an
     entry of the ledger too."""
     caller = require_gm(request)
     entry = find_by_id(ledger_of(caller), entry_id, what="change")
     by = name_of(caller)
     opinions.rule_on_opinion(entry, ruling.verdict, reason=ruling.reason, made_by=by)
-    current = OpinionChange.objects.with_ruling().annotate_episode().get(pk=entry.pk)
-    return present_entry(ShownEntry(current, state_of(current)))
+    rows = OpinionChange.objects.with_ruling().annotate_episode()
+    return present_change(rows.select_related(*NAMED_BY_CHANGES).get(pk=entry.pk))
 
 
 def ledger_of(caller: Caller) -> Any:
@@ -212,8 +213,8 @@ def present_opinion(opinion: Opinion) -> OpinionOut:
     )
 
 
-def present_pending(entry: Any) -> PendingOpinion:
-    return PendingOpinion(
+def present_change(entry: Any) -> ChangedOpinion:
+    return ChangedOpinion(
         **present_entry(ShownEntry(entry, state_of(entry))).model_dump(),
         npc_id=entry.npc.slug if entry.npc else "",
         other=entry.other.slug if entry.other else "",

@@ -19,7 +19,14 @@ from npcs.dispositions import half_life_of, state_of
 from npcs.family import relatives_in
 from npcs.models import NPC, Disposition, DispositionChange, Secret
 from npcs.profile_schemas import KnownRelative, NPCProfile, NPCStatic, RelatedEntity
-from npcs.schemas import Apparent, Direction, DispositionOut, Influence, KnownSubject
+from npcs.schemas import (
+    Apparent,
+    ChangedDisposition,
+    Direction,
+    DispositionOut,
+    Influence,
+    KnownSubject,
+)
 from npcs.score import ScoreChange, decay, decay_axes, feelings_of, fold, label_of
 from worlds.audiences import GM, NAMES_NO_CHARACTER, Audience, Guarded
 from worlds.models import Campaign, Party, World
@@ -195,6 +202,11 @@ def present_influence(entry: Any) -> Influence:
         in_world_label=entry.in_world_label,
         happened_at=entry.happened_at,
     )
+
+
+def present_change(entry: Any) -> ChangedDisposition:
+    """Return the same with the NPC, read with `select_related("npc")`."""
+    return ChangedDisposition(**present_influence(entry).model_dump(), npc_id=entry.npc.slug)
 
 
 def apparent_dispositions(npcs: Sequence[UUID], party: Party, audience: Audience) -> list[Apparent]:

@@ -99,7 +99,12 @@ class NPCIn(EngineInput):
     base: int = Field(default=0, ge=-100, le=100)
     half_life: float | None = Field(default=None, gt=0, allow_inf_nan=False)
     visibility: Visibility = Visibility.GM
-    known_to: AudienceNames = Field(default=[], max_length=100)
+    known_to: AudienceNames = Field(
+        default=[],
+        max_length=100,
+        description="The parties, characters and NPCs of the world that know them. Of an NPC for "
+        "game masters alone it reveals the NPC.",
+    )
 
 
 class NPCWrite(NPCIn):
@@ -200,6 +205,16 @@ class InfluenceList(BaseModel):
     changes: list[Influence]
 
 
+class ChangedDisposition(Influence):
+    """One change of a disposition, outside of the list of one NPC."""
+
+    npc_id: str = Field(description="Whose disposition changes.", examples=["ada-crane"])
+
+
+class PendingDispositionList(BaseModel):
+    changes: list[ChangedDisposition]
+
+
 class NPCUpsertOut(BaseModel):
     id: str
     npc_id: str
@@ -241,14 +256,18 @@ class OpinionEntry(BaseModel):
     happened_at: datetime
 
 
-class PendingOpinion(OpinionEntry):
-    """A change of an opinion or of a standing that waits. Of an opinion between NPCs `npc_id` and
-    `other` are given, of a standing `faction` and `party_id`; the rest is empty."""
+class ChangedOpinion(OpinionEntry):
+    """A change of an opinion or of a standing. Of an opinion between NPCs `npc_id` and `other` are
+    given, of a standing `faction` and `party_id`; the rest is empty."""
 
     npc_id: str = ""
     other: str = Field(default="", description="Id of the other NPC.")
     faction: str = Field(default="", description="Id of the faction in the relation graph.")
     party_id: str = ""
+
+
+class PendingOpinion(ChangedOpinion):
+    """A change of an opinion or of a standing that waits."""
 
 
 class PendingOpinionList(BaseModel):

@@ -5,19 +5,23 @@ A model declares that its rows are audiences by `audience_kind`; this module loo
 `worlds.reveals` does, because `worlds` must not import what lies above it.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
 from django.apps import apps
 from django.db.models import Model
+from django.utils.translation import gettext as _
 
+from retrieval.errors import Invalid
 from retrieval.text import KnownName, NameIndex
+from worlds.audiences import Audience
 from worlds.lookup import MOST_NAMES
 from worlds.models import Character, Party, World
 
 CANDIDATES = 5
+LONGEST_AUDIENCE = 120
 
 
 @dataclass(frozen=True)
@@ -102,6 +106,48 @@ def _names(world: World, kind: str, model: type[Model]) -> Iterator[AudienceName
     rows = model._default_manager.filter(world=world).order_by("name")
     for slug, name, *aliases in rows.values_list(*columns)[:MOST_NAMES]:
         yield AudienceName(f"{kind}:{slug}", name, tuple(aliases[0]) if aliases else ())
+
+
+def require_audiences(
+    world: World,
+    audiences: Iterable[str],
+    *,
+    stored: Collection[str] = (),
+    field: str = "known_to",
+) -> None:
+    """Raise `Invalid` for `audiences` that nobody in `world` has: what is misspelt would be hidden
+    from those who know it. Those that are `stored` pass, so that a row can be written again after
+    an NPC was deleted. The candidates are for game masters alone."""
+    sent = sorted(set(audiences) - set(stored))
+    for text in sent:
+        if not Audience.parse(text).is_named:
+            raise Invalid(f"{field} names party:<id>, character:<id> or npc:<id>, not {text!r}.")
+    if not (missing := sorted(missing_audiences(world, sent))):
+        return
+    names = audience_names(world)
+    described = [describe_missing(names, written) for written in missing[:CANDIDATES]]
+    messages = [message for message, _candidates in described]
+    near = dict.fromkeys(name for _message, candidates in described for name in candidates)
+    raise Invalid(
+        f"{field}: {' '.join(messages)}",
+        errors=[{"loc": [field], "msg": message} for message in messages],
+        candidates=list(near)[:CANDIDATES],
+    )
+
+
+def describe_missing(names: Iterable[AudienceName], written: str) -> tuple[str, tuple[str, ...]]:
+    """Return what to say of an audience that nobody has, and whom it may mean among `names`."""
+    written = written[:LONGEST_AUDIENCE]
+    candidates = tuple(suggest_audiences(names, written))
+    message = (
+        _("This world has no %(audience)s. Did you mean %(candidates)s?")
+        if candidates
+        else _(
+            "This world has no %(audience)s. Name party:<slug>, character:<slug> or npc:<slug>, "
+            "or create it."
+        )
+    )
+    return message % {"audience": written, "candidates": ", ".join(candidates)}, candidates
 
 
 def suggest_audiences(names: Iterable[AudienceName], written: str) -> list[str]:

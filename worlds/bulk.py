@@ -6,9 +6,10 @@ from typing import Any, Literal, TypeVar
 
 from django.conf import settings
 from django.db import transaction
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, Field, ValidationError
 
 from retrieval.errors import Invalid, Problem
+from worlds.validation_words import faults_of, summary_of
 
 Item = TypeVar("Item", bound=BaseModel)
 
@@ -16,8 +17,8 @@ Item = TypeVar("Item", bound=BaseModel)
 class ItemReport(BaseModel):
     index: int
     status: Literal["ok", "failed", "rolled_back"]
-    id: str = ""
-    outcome: str = ""
+    id: str = Field(default="", description="Empty when nothing was stored.")
+    outcome: str = Field(default="", description="What happened to the row; empty: nothing did.")
     code: str = ""
     detail: str = ""
     candidates: list[str] = []
@@ -93,13 +94,17 @@ def report_on_all(
         failure_count = sum(report.status == "failed" for report in reports)
         if atomic and failure_count:
             transaction.set_rollback(True)
-            for report in reports:
-                report.status = "rolled_back" if report.status == "ok" else "failed"
+            reports = [roll_back(report) for report in reports]
     stored_count = sum(report.status == "ok" for report in reports)
     return BulkReport(stored=stored_count, failed=failure_count, items=reports)
 
 
+def roll_back(report: ItemReport) -> ItemReport:
+    """Return the report on an item of which nothing stands: it has neither an id nor an outcome."""
+    is_stored = report.status == "ok"
+    return ItemReport(index=report.index, status="rolled_back") if is_stored else report
+
+
 def to_invalid(error: ValidationError) -> Invalid:
-    """Return the first five errors of Pydantic in one line."""
-    lines = (f"{'.'.join(map(str, e['loc'])) or 'item'}: {e['msg']}" for e in error.errors()[:5])
-    return Invalid("; ".join(lines))
+    """Return the first five errors of Pydantic in one line, in the words of a single write."""
+    return Invalid(summary_of(faults_of(error.errors()), "item"))

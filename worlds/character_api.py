@@ -11,6 +11,7 @@ from worlds.callers import Caller
 from worlds.characters import change_character, create_character, delete_character
 from worlds.keys import Scope
 from worlds.lookup import find_named_exactly, find_party
+from worlds.members import new_slug
 from worlds.models import Character
 from worlds.references import require_unreferenced
 from worlds.rest import NeedsKey, require_gm
@@ -56,10 +57,11 @@ def post_character(
     slug is taken."""
     caller = require_gm(request)
     require_party(caller, entry.party_id)
+    rows = Character.objects.filter(world=caller.world)
     row = create_character(
         caller.world,
         name=entry.name,
-        slug=entry.character_id,
+        slug=new_slug(entry.character_id, entry.name, rows, "character"),
         party=find_party(caller.world, entry.party_id, caller.campaign) if entry.party_id else None,
     )
     set_location(response, f"world/characters/{row.slug}")

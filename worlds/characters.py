@@ -19,11 +19,14 @@ from worlds.models import Character, Invitation, Membership, Party, Reveal, Worl
 def create_character(
     world: World, *, name: str, party: Party | None = None, slug: str | None = None
 ) -> Character:
-    """Create a character, the last member of `party`. Raises `Conflict` for a taken slug."""
+    """Create a character, the last member of `party`; without `slug` its slug is made of the
+    name, with a number if another one has it. Raises `Conflict` for a taken slug."""
     rows = Character.objects.filter(world=world)
     character = Character.objects.create(
         world=world,
-        slug=new_slug(slug, name, rows, "character"),
+        slug=new_slug(slug, name, rows, "character")
+        if slug
+        else free_slug(name, rows, otherwise="character"),
         name=name,
         party=party,
         position=_next_place(party),

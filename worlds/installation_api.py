@@ -9,7 +9,7 @@ from django.http import HttpRequest, HttpResponse
 from ninja import Body, Path, Query, Router, Status
 from pydantic import Field
 
-from retrieval.errors import Conflict, Invalid
+from retrieval.errors import Invalid
 from worlds.key_presenter import present_key
 from worlds.lookup import find_exact
 from worlds.members import create_world, new_slug
@@ -88,11 +88,9 @@ def post_world(
 ) -> Status[WorldOut]:
     """Its members are invited on the site; make a key for its engine with `POST /world/keys` and
     the header `X-World`. 409 when the slug is taken."""
-    if entry.world_id and World.objects.filter(slug=entry.world_id).exists():
-        raise Conflict(f"There is a world {entry.world_id} already: choose another world_id.")
     world = create_world(
         name=entry.name,
-        slug=entry.world_id or "",
+        slug=new_slug(entry.world_id, entry.name, World.objects.all(), "world"),
         language=entry.language,
         system=find_system(entry.system_id),
         description=entry.description,

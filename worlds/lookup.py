@@ -72,7 +72,8 @@ def find_row(
     labels = {pk: (label, ref) for pk, label, ref in (*same.values_list("pk", name, key), *newest)}
     index = NameIndex(KnownName(pk, label or ref, [ref]) for pk, (label, ref) in labels.items())
     resolve = index.resolve if resembling else index.resolve_spelled
-    found: Row = rows.get(pk=resolve(reference, what=what))
+    ids = {pk: ref for pk, (_label, ref) in labels.items()}
+    found: Row = rows.get(pk=resolve(reference, what=what, ids=lambda _keys: ids))
     return found
 
 

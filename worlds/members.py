@@ -95,9 +95,14 @@ def create_party(world: World, *, name: str, campaign: Campaign | str) -> Party:
 def free_slug(name: str, rows: QuerySet[Any], *, otherwise: str) -> str:
     """Return a slug made of `name`, with a number if one of `rows` has it; of `otherwise` if the
     name has no letter."""
-    base = slugify(name, allow_unicode=True)[:70] or otherwise
+    base = slug_of(name, otherwise=otherwise)
     taken = set(rows.filter(slug__startswith=base).values_list("slug", flat=True))
     return next(slug for slug in _with_number(base) if slug not in taken)
+
+
+def slug_of(name: str, *, otherwise: str) -> str:
+    """Return the slug made of `name`; `otherwise` if it has no letter."""
+    return slugify(name, allow_unicode=True)[:70] or otherwise
 
 
 def _with_number(base: str) -> Iterator[str]:
@@ -109,10 +114,9 @@ def _with_number(base: str) -> Iterator[str]:
 
 
 def new_slug(slug: str | None, name: str, rows: QuerySet[Any], what: str) -> str:
-    """Return the slug that was asked for, else one made from the name. Raises `Conflict` for one
-    that a row has."""
-    if not slug:
-        return free_slug(name, rows, otherwise=what)
-    if rows.filter(slug=slug).exists():
-        raise Conflict(f"There is a {what} {slug} already: change it by PATCH, or take another id.")
-    return slug
+    """Return the slug that was asked for, else the one made from the name. Raises `Conflict` for
+    one that a row has: a program that sends a request again would otherwise make a twin."""
+    wanted = slug or slug_of(name, otherwise=what)
+    if rows.filter(slug=wanted).exists():
+        raise Conflict(f"There is a {what} {wanted} already: change it, or choose another id.")
+    return wanted

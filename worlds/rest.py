@@ -15,7 +15,7 @@ every operation. Nor do the problem answers (401, 403, 404, 422, 429 …) need d
 """
 
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial, wraps
@@ -40,6 +40,13 @@ from worlds.rest_fields import (
     chosen_fields,
     fields_to_choose,
     keep_fields,
+)
+from worlds.unknown_input import (
+    is_body_sent,
+    query_parameters,
+    takes_body,
+    unknown_body,
+    unknown_parameters,
 )
 
 GONE = {
@@ -233,13 +240,16 @@ def wrap_operation(run: Callable[..., HttpResponse]) -> Callable[..., HttpRespon
 
     rows = fields_to_choose(operation)
     known = query_parameters(operation) | ({PARAMETER} if rows else frozenset())
+    has_body = takes_body(operation)
 
     @wraps(run)
     def wrapper(request: HttpRequest, **values: Any) -> HttpResponse:
         request.operation, start = name, perf_counter()  # type: ignore[attr-defined]
         token = request.headers.get("Idempotency-Key")
         if unknown := sorted(set(request.GET) - known):
-            response = refuse_parameters(operation, request, unknown, known)
+            response = refuse(operation, request, unknown_parameters(unknown, known))
+        elif not has_body and is_body_sent(request):
+            response = refuse(operation, request, unknown_body(request))
         elif token is None or request.method == "GET" or not operation.auth_callbacks:
             response = run_with_fields(operation, request, rows, partial(run, request, **values))
         else:
@@ -275,36 +285,14 @@ def run_with_fields(
     return response
 
 
-def query_parameters(operation: Operation) -> frozenset[str]:
-    """Return the names of the parameters that the operation takes in its query."""
-    parts = [each for each in operation.models if each.__ninja_param_source__ == "query"]
-    return frozenset(
-        alias for each in parts for alias, *_path in each.__ninja_flatten_map__.items()
-    )
-
-
-def refuse_parameters(
-    operation: Operation, request: HttpRequest, unknown: Sequence[str], known: Collection[str]
-) -> HttpResponse:
-    """Answer with the parameters that there are, to those alone who have a key for the
-    operation."""
+def refuse(operation: Operation, request: HttpRequest, why: Invalid) -> HttpResponse:
+    """Answer with `why` to those alone who have a key for the operation."""
     try:
         for authenticate in operation.auth_callbacks:
             authenticate(request)
-        raise unknown_parameters(unknown, known)
+        raise why
     except Exception as exc:
         return operation.api.on_exception(request, exc)
-
-
-def unknown_parameters(unknown: Sequence[str], known: Collection[str]) -> Invalid:
-    """The refusal of parameters that an operation does not take: a misspelled filter would
-    otherwise answer with everything."""
-    offered = ", ".join(sorted(known)) or "none"
-    return Invalid(
-        f"Unknown parameter {', '.join(unknown)}: this operation takes {offered}.",
-        errors=[{"loc": [name], "msg": "unknown parameter"} for name in unknown],
-        candidates=sorted(known),
-    )
 
 
 def audit_response(request: HttpRequest, response: HttpResponse, milliseconds: float) -> None:

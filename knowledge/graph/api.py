@@ -1,6 +1,7 @@
 """REST endpoints of the relation graph: write and retract facts, query the graph, decide
 contradictions."""
 
+from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
@@ -16,7 +17,7 @@ from knowledge.graph.contradictions import contradictions_of
 from knowledge.graph.decisions import DECISIONS, remove_flag, resolve_contradiction, undo_decision
 from knowledge.graph.entity_linking import EntityLinker
 from knowledge.graph.fact_store import retract_facts
-from knowledge.graph.models import GraphEdge
+from knowledge.graph.models import GraphEdge, GraphNode
 from knowledge.graph.presenters import to_contradiction_out, to_fact_out
 from knowledge.graph.protocol import MAX_DEPTH, View
 from knowledge.graph.schemas import (
@@ -32,9 +33,11 @@ from knowledge.graph.schemas import (
 from knowledge.graph.store_selection import graph_store_for
 from knowledge.graph.upsert import MAX_BATCH, upsert_facts
 from retrieval.errors import NotFound
+from worlds.audience_names import missing_audiences, require_audiences
 from worlds.base_schemas import StrictModel
 from worlds.callers import Caller
 from worlds.keys import Scope
+from worlds.models import World
 from worlds.rest import NeedsKey, caller_of, require_gm
 from worlds.rest_lists import ListQuery, TimeSort, page_of
 from worlds.rest_rows import require_unchanged, with_tag
@@ -123,7 +126,24 @@ class PathQuery(StrictModel):
 def write_facts(request: HttpRequest, batch: Body[FactBatch]) -> UpsertResult:
     """Write all facts or none. Sending the same facts again changes nothing. A fact that
     contradicts another is stored beside it, and the answer lists the contradiction."""
-    return upsert_facts(require_gm(request).world, batch.facts)
+    world = require_gm(request).world
+    require_facts_audiences(world, batch.facts)
+    return upsert_facts(world, batch.facts)
+
+
+def require_facts_audiences(world: World, facts: Sequence[GraphFact]) -> None:
+    """Raise `Invalid` for audiences that `world` lacks and that no stored fact names."""
+    parts = [part for fact in facts for part in (fact.node, fact.edge) if part]
+    sent = {name for part in parts for name in part.known_to}
+    missing = missing_audiences(world, sent)
+    models: tuple[type[GraphNode | GraphEdge], ...] = (GraphNode, GraphEdge)
+    stored = {
+        name
+        for name in missing
+        for model in models
+        if model._base_manager.filter(world=world, known_to__contains=[name]).exists()
+    }
+    require_audiences(world, sent, stored=stored)
 
 
 @router.get("/facts", operation_id="graph_facts", summary="List facts", response=FactPage)

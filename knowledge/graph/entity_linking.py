@@ -1,6 +1,6 @@
 """Entity linking: which entities of a world a text names."""
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from uuid import UUID
@@ -69,9 +69,12 @@ class EntityLinker:
         if str(ref) in self.by_slug:
             return self.by_slug[str(ref)]
         resolve = self.index.resolve if resembling else self.index.resolve_spelled
-        key = resolve(str(ref), what="entity")
+        key = resolve(str(ref), what="entity", ids=self._slugs_of)
         assert isinstance(key, UUID)
         return self.by_id[key]
+
+    def _slugs_of(self, keys: Sequence[Hashable]) -> dict[Hashable, str]:
+        return {node.pk: node.slug for node in self.nodes if node.pk in keys}
 
     def mentions(self, text: str) -> list[NameMention]:
         return self.index.mentions(text, typos=self.typos)

@@ -93,7 +93,8 @@ def test_a_large_change_waits_for_the_game_master(engine: ApiClient, mira: NPC) 
     assert profile["dynamic"]["opinions"] == []
     for verdict, score in (("approve", -80), ("reverse", 0), ("restore", -80)):
         ruling = {"verdict": verdict, "reason": "I say so." * (verdict != "approve")}
-        assert engine.post(f"world/opinions/{waiting['change']}/rulings", ruling)[0] == 200
+        status, ruled = engine.post(f"world/opinions/{waiting['change']}/rulings", ruling)
+        assert (status, ruled["npc_id"], ruled["other"]) == (200, "mira-voss", "corin-voss")
         assert of_corin(mira) == score
     profile = engine.tool("npc_profile", npc_id="mira-voss")[1]
     assert [each["score"] for each in profile["dynamic"]["opinions"]] == [-80]

@@ -97,10 +97,11 @@ def test_a_large_swing_waits_for_the_game_master(engine: ApiClient) -> None:
     standing = read_profile(engine)["dynamic"]["disposition"]["lanternbearers"]
     assert (standing["score"], standing["pending"]) == (0, 1)
     waiting = engine.get("world/changes/pending")[1]["changes"]
-    assert [(each["summary_id"], each["delta"], each["state"]) for each in waiting] == [
-        ("ep-1", -60, "pending")
+    assert [(each["npc_id"], each["summary_id"], each["state"]) for each in waiting] == [
+        ("mira-voss", "ep-1", "pending")
     ]
-    engine.post(f"world/changes/{waiting[0]['change']}/rulings", {"verdict": "approve"})
+    rulings = f"world/changes/{waiting[0]['change']}/rulings"
+    assert engine.post(rulings, {"verdict": "approve"})[1]["npc_id"] == "mira-voss"
     standing = read_profile(engine)["dynamic"]["disposition"]["lanternbearers"]
     assert (standing["score"], standing["pending"], standing["label"]) == (-60, 0, "unfriendly")
     assert engine.get("world/changes/pending")[1]["changes"] == []

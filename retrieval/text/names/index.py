@@ -1,7 +1,7 @@
 """Look up names: which known entry a name means, and which names a sentence contains."""
 
 from collections import defaultdict
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from itertools import product
@@ -30,6 +30,8 @@ MatchKind = Literal["exact", "alias", "ending", "quoted", "part", "fuzzy"]
 SCORES: dict[MatchKind, float] = {"exact": 1.0, "alias": 0.99, "ending": 0.97}
 SCORES |= {"quoted": 0.95, "part": 0.8, "fuzzy": 0.7}
 CANDIDATES = 5
+IdsOf = Callable[[Sequence[Hashable]], Mapping[Hashable, str]]
+"""Returns what else names the entries of these keys."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,27 +135,27 @@ class NameIndex:
         readings = self._readings(words)
         return [form.match(how) for count, form, how in readings if count == len(words)]
 
-    def resolve(self, name: str, *, what: str = "name") -> Hashable:
-        """Return the one key that `name` means. Raises NotFound or Ambiguous with candidates."""
+    def resolve(self, name: str, *, what: str = "name", ids: IdsOf | None = None) -> Hashable:
+        """Return the one key that `name` means. Raises NotFound or Ambiguous with candidates:
+        names, but for entries of the same name the ids that `ids` returns of their keys."""
         matches = self.find(name, limit=2 * CANDIDATES)
         if not matches:
             detail = _("No %(what)s %(name)r is known here.") % {"what": what, "name": name}
             raise NotFound(detail, candidates=self.suggest(name))
         tier = [match for match in matches if _tier(match) == _tier(matches[0])]
         if len(tier) > 1:
-            names = [match.name for match in tier[:CANDIDATES]]
-            detail = _("%(name)r fits several: %(names)s. Name one of them.")
-            detail %= {"name": name, "names": ", ".join(names)}
-            raise Ambiguous(detail, candidates=names)
+            raise _ambiguity(name, tier[:CANDIDATES], ids)
         return tier[0].key
 
-    def resolve_spelled(self, name: str, *, what: str = "name") -> Hashable:
+    def resolve_spelled(
+        self, name: str, *, what: str = "name", ids: IdsOf | None = None
+    ) -> Hashable:
         """Return the one key whose whole name `name` is, in any inflection: for writing, where a
         guess would change the wrong thing. Raises as `resolve` does."""
         if not self.find_spelled(name):
             detail = f"No {what} is called {name!r} here. Write the whole name, an alias or the id."
             raise NotFound(detail, candidates=self.suggest(name))
-        return self.resolve(name, what=what)
+        return self.resolve(name, what=what, ids=ids)
 
     def suggest(self, name: str) -> list[str]:
         """Return up to five names that resemble `name`."""
@@ -267,6 +269,16 @@ class NameIndex:
                 found[key] = tuple(match for match in matches if match.score == best)
             if found[key]:
                 yield begin, begin + count, found[key]
+
+
+def _ambiguity(name: str, matches: Sequence[NameMatch], ids: IdsOf | None) -> Ambiguous:
+    candidates = names = [match.name for match in matches]
+    if ids and len(set(names)) < len(names):
+        by_key = ids([match.key for match in matches])
+        candidates = [by_key.get(match.key, match.name) for match in matches]
+        names = [f"{match.name} ({ref})" for match, ref in zip(matches, candidates, strict=True)]
+    detail = _("%(name)r fits several: %(names)s. Name one of them.")
+    return Ambiguous(detail % {"name": name, "names": ", ".join(names)}, candidates=candidates)
 
 
 def _best_of_each(matches: Iterable[NameMatch]) -> list[NameMatch]:

@@ -107,6 +107,38 @@ def test_the_same_idempotency_key_in_another_world_is_another_write(
     assert problem["code"] == "idempotency_key_reused"
 
 
+def test_a_creation_that_is_sent_again_makes_no_twin(installation: Installation) -> None:
+    twice = (201, 409)
+    for status in twice:
+        installation.send("POST", "worlds", {"name": "Salt Coast"}, expect=status)
+        installation.send("POST", "systems", {"name": "Salt & Sand"}, expect=status)
+    installation.world = "salt-coast"
+    for status in twice:
+        for path in ("campaigns", "parties", "characters"):
+            installation.send("POST", f"world/{path}", {"name": "Cinders"}, expect=status)
+    second = {"name": "Cinders", "party_id": "cinders-again"}
+    installation.send("POST", "world/parties", second, expect=201)
+
+
+def test_the_candidates_of_one_name_are_ids(installation: Installation) -> None:
+    installation.send("POST", "worlds", {"name": "Salt Coast"}, expect=201)
+    installation.world = "salt-coast"
+    installation.send("POST", "world/campaigns", {"name": "First"}, expect=201)
+    for slug in ("cinders", "embers"):
+        party = {"name": "Cinders", "party_id": slug}
+        installation.send("POST", "world/parties", party, expect=201)
+        npc = {"name": "Maren", "npc_id": f"maren-{slug}"}
+        installation.send("PUT", "world/npcs", npc, expect=200)
+    for tool, name, ids in (
+        ("session_fetch", {"party_id": "CINDERS!"}, {"cinders", "embers"}),
+        ("npc_profile", {"npc_id": "Maren"}, {"maren-cinders", "maren-embers"}),
+    ):
+        problem = installation.send("POST", f"tools/{tool}", name, expect=422)
+        assert (problem["code"], set(problem["candidates"])) == ("ambiguous", ids)
+        for each in ids:
+            installation.send("POST", f"tools/{tool}", {**dict.fromkeys(name, each)}, expect=200)
+
+
 def test_a_world_is_deleted_only_by_its_name(installation: Installation) -> None:
     installation.send("POST", "worlds", {"name": "Short Lived"}, expect=201)
     installation.send("DELETE", "worlds/short-lived?confirm=yes", expect=422)

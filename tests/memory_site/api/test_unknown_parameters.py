@@ -1,4 +1,5 @@
-"""Every operation of the document refuses a query parameter that it does not have."""
+"""Every operation of the document refuses a query parameter that it does not have, and a body when
+it takes none."""
 
 import json
 import re
@@ -58,3 +59,34 @@ def test_an_unknown_parameter_is_refused_by_name(
         422,
         [{"loc": ["nonsense"], "msg": "unknown parameter"}],
     ), problem
+
+
+BODILESS = [
+    (method, address_of(path, operation), operation["operationId"])
+    for method, path, operation in operations(json.loads(json.dumps(api_document(), default=str)))
+    if method.lower() != "get" and "requestBody" not in operation
+]
+
+
+@pytest.mark.parametrize(
+    ("method", "address", "name"), BODILESS, ids=[each[2] for each in BODILESS]
+)
+def test_a_body_is_refused_where_none_is_taken(
+    clients: dict[str, Client], method: str, address: str, name: str
+) -> None:
+    for client in clients.values():
+        answer = client.generic(method.upper(), address, '{"note": "bleeding"}', "application/json")
+        problem: dict[str, Any] = answer.json()
+        if answer.status_code != 403:
+            break
+    assert (answer.status_code, problem["errors"]) == (
+        422,
+        [{"loc": ["note"], "msg": "unknown field"}],
+    ), problem
+
+
+def test_an_empty_object_is_no_body(clients: dict[str, Client]) -> None:
+    answer = clients["own"].generic(
+        "POST", "/api/v1/world/npcs/nobody/restore", "{}", "application/json"
+    )
+    assert answer.status_code == 404
