@@ -12,7 +12,7 @@ from episodes.schemas import EpisodeIn, EpisodeReveal, IngestReport
 from knowledge.graph.models import GraphEdge, SourceKind
 from knowledge.graph.schemas import EdgeFact, GraphFact, Provenance
 from knowledge.graph.upsert import replace_source_facts
-from knowledge.models import Lore, LorePassage
+from knowledge.models import Lore
 from knowledge.name_matching import name_index
 from retrieval.errors import Invalid, NotFound
 from retrieval.text import NameIndex, without_secrets
@@ -213,7 +213,7 @@ def find_reveal_subject(party: Party, entry: EpisodeReveal) -> Guarded:
         )
     if entry.secret is None:
         return lore
-    secrets = LorePassage.objects.filter(lore=lore, secret=True).order_by("position")
+    secrets = lore.secret_parts()
     secret: Guarded | None = secrets[entry.secret - 1 : entry.secret].first()
     if secret is None:
         raise UnknownLore(

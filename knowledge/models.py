@@ -165,6 +165,9 @@ class Lore(Versioned, Guarded, TrashedWithEntities):
             related["overrides"] = None
         return {name: row.slug if row else None for name, row in related.items()}
 
+    def secret_parts(self) -> "models.QuerySet[Any]":
+        return self.passages.filter(secret=True).order_by("position")
+
     def visibility_changed(self) -> None:
         passages = list(self.passages.defer("embedding", "search_vector"))
         for passage in passages:

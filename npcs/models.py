@@ -1,6 +1,6 @@
 """Who lives in a world, and what each of them thinks of each party, with every reason."""
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from django.contrib.postgres.fields import ArrayField
 from django.contrib.postgres.indexes import GinIndex
@@ -184,6 +184,9 @@ class NPC(TimestampedModel, Guarded, TrashedWithEntities):
         )
         for fact in facts.filter(edited_by=""):
             follow_audience(fact, *self.audience_of_fact(fact))
+
+    def secret_parts(self) -> "models.QuerySet[Any]":
+        return self.secrets.order_by("position")
 
     def audience_of_fact(self, fact: GraphEdge) -> tuple[str, list[str]]:
         """Who may know a fact that a field states: whoever knows the NPC, but for a faction that

@@ -29,10 +29,13 @@ PAGE = 100
 def create_reveal(
     request: HttpRequest, response: HttpResponse, entry: Body[RevealEntryIn]
 ) -> Status[RevealEntryOut]:
-    """From now on the audience finds the row. Revealing it again returns the existing entry."""
+    """From now on the audience finds the row: a whole one, or with `secret` one of its secrets
+    (`{"kind": "lore", "id": "find-ysk", "secret": 1, …}`). A search hit names its block as
+    `passage`: `{"kind": "lorepassage", "id": "0190…", …}`. Revealing it again returns the existing
+    entry."""
     caller = require_gm(request)
-    subject = reveals.find_subject(caller.world, entry.kind, entry.id)
-    details = entry.model_dump(exclude={"kind", "id", "audience"})
+    subject = reveals.find_subject(caller.world, entry.kind, entry.id, secret=entry.secret)
+    details = entry.model_dump(exclude={"kind", "id", "secret", "audience"})
     audience = caller.as_audience(entry.audience).audience
     row = reveals.reveal(subject, audience, by=str(caller.key or ""), **details)
     set_location(response, f"world/reveals/{row.pk}")

@@ -244,6 +244,10 @@ class Guarded(models.Model):
         """The party of which the row tells, if that knows the row when it is revealed."""
         return getattr(self, "party", None) if self.known_to_own_party else None
 
+    def secret_parts(self) -> "models.QuerySet[Any] | None":
+        """Its secrets that are revealed one by one, in their order; None: it has none."""
+        return None
+
     def visibility_changed(self) -> None:
         """Called after `visibility` or `known_to` was changed by the reveal log, in the same
         transaction.

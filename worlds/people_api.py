@@ -1,5 +1,6 @@
 """REST for the people and programs of a world: members, invitations and keys."""
 
+from datetime import datetime
 from typing import Annotated
 from uuid import UUID
 
@@ -165,7 +166,8 @@ def list_keys(
 @router.post("/keys", operation_id="key_create", summary="Make a key", response={201: KeyOut})
 def post_key(request: HttpRequest, response: HttpResponse, entry: Body[KeyIn]) -> Status[KeyOut]:
     """The answer holds the key's text, this once. A key that is bound to a campaign makes keys of
-    that campaign alone."""
+    that campaign alone; one that ends, or has a namespace, keys that end with it and have the same
+    namespace, unless the body names an earlier end."""
     caller = require_gm(request)
     campaign = find_campaign(caller.world, entry.campaign_id) if entry.campaign_id else None
     if caller.campaign and campaign not in (None, caller.campaign):
@@ -178,10 +180,10 @@ def post_key(request: HttpRequest, response: HttpResponse, entry: Body[KeyIn]) -
         scopes=entry.scopes,
         audience=audience,
         campaign=campaign or caller.campaign,
-        namespace=entry.namespace,
+        namespace=entry.namespace or own_namespace(caller),
         origins=entry.origins,
         calls_per_minute=entry.calls_per_minute,
-        expires_at=entry.expires_at,
+        expires_at=entry.expires_at or own_end(caller),
     )
     set_location(response, f"world/keys/{key.pk}")
     return Status(201, with_tag(response, present_key(key, text)))
@@ -210,12 +212,20 @@ def delete_key(request: HttpRequest, key_id: UUID) -> Status[None]:
 def require_no_more_than_own(caller: Caller, entry: KeyIn) -> None:
     """Raise `Invalid` for a key that would use other agents' memory than the caller's own key, or
     outlast it."""
-    own = caller.key
-    if own and own.namespace and entry.namespace != own.namespace:
-        raise Invalid(f"This key is for the agent {own.namespace} alone: name it in namespace.")
-    ends = own.expires_at if own else None
-    if ends and (entry.expires_at is None or entry.expires_at > ends):
+    namespace = own_namespace(caller)
+    if namespace and entry.namespace not in ("", namespace):
+        raise Invalid(f"This key is for the agent {namespace} alone: leave namespace out.")
+    ends = own_end(caller)
+    if ends and entry.expires_at and entry.expires_at > ends:
         raise Invalid(f"This key expires at {ends.isoformat()}: the new one must not outlast it.")
+
+
+def own_namespace(caller: Caller) -> str:
+    return caller.key.namespace if caller.key else ""
+
+
+def own_end(caller: Caller) -> datetime | None:
+    return caller.key.expires_at if caller.key else None
 
 
 def keys_of(caller: Caller) -> "QuerySet[ApiKey]":

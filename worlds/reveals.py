@@ -7,6 +7,7 @@ transaction so that the search filter needs no join.
 
 from collections.abc import Iterable
 from functools import cache
+from typing import Any, cast
 from uuid import UUID
 
 from django.apps import apps
@@ -15,9 +16,12 @@ from django.db.models import QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from retrieval.errors import Conflict, Invalid, NotFound
+from retrieval.errors import Ambiguous, Conflict, Invalid, NotFound
 from worlds.audiences import Audience, Guarded, Visibility, is_known_to_party
+from worlds.lookup import as_uuid
 from worlds.models import Reveal, World
+
+MOST_OF_A_SLUG = 5
 
 
 @cache
@@ -30,18 +34,54 @@ def models_with_visibility() -> dict[str, type[Guarded]]:
     }
 
 
-def find_subject(world: World, kind: str, subject_id: UUID | str) -> Guarded:
-    """Return the row that a reveal names; raises `NotFound`."""
+KEYS = ("slug", "external_id")
+"""What names a row beside its id, in whichever column a model has."""
+
+
+def find_subject(
+    world: World, kind: str, reference: UUID | str, *, secret: int | None = None
+) -> Guarded:
+    """Return the row that a reveal names by its id, or by its slug if its kind has one; with
+    `secret` its secret of this number, from 1. Raises `NotFound`, or `Ambiguous` for a slug that
+    several have."""
     model = models_with_visibility().get(kind)
     if model is None:
+        kinds = sorted(models_with_visibility())
         raise NotFound(
-            f"Nothing of the kind {kind!r} can be revealed.",
-            candidates=sorted(models_with_visibility())[:5],
+            f"Nothing of the kind {kind!r} can be revealed: there are {', '.join(kinds)}.",
+            candidates=kinds,
         )
-    row: Guarded | None = model._default_manager.filter(world=world, pk=subject_id).first()
+    row = _find_by_reference(model, world, str(reference))
     if row is None:
-        raise NotFound(f"There is no {kind} {subject_id} in this world.")
-    return row
+        raise NotFound(f"There is no {kind} {reference} in this world.")
+    return row if secret is None else _find_secret(row, secret)
+
+
+def _find_by_reference(model: type[Guarded], world: World, reference: str) -> Guarded | None:
+    rows: Any = model._default_manager.filter(world=world)
+    row_id = as_uuid(reference)
+    if row_id and (row := rows.filter(pk=row_id).first()):
+        return cast(Guarded, row)
+    columns = {field.name for field in model._meta.get_fields()}
+    key = next((key for key in KEYS if key in columns), None)
+    found = list(rows.filter(**{key: reference}).order_by("pk")[:MOST_OF_A_SLUG]) if key else []
+    # An entry of the world's canon goes before its variants in campaigns.
+    canon = [row for row in found if getattr(row, "campaign_id", None) is None]
+    found = canon or found
+    if len(found) > 1:
+        ids = [str(row.pk) for row in found]
+        raise Ambiguous(f"{reference!r} fits several: send one of these ids.", candidates=ids)
+    return found[0] if found else None
+
+
+def _find_secret(row: Guarded, number: int) -> Guarded:
+    parts = row.secret_parts()
+    if parts is None:
+        raise Invalid(f"A row of the kind {row._meta.model_name} has no secrets of its own.")
+    secret: Guarded | None = parts[number - 1 : number].first()
+    if secret is None:
+        raise NotFound(f"{row} has {parts.count()} secrets; there is no number {number}.")
+    return secret
 
 
 def _find_subject_or_in_trash(world: World, kind: str, subject_id: UUID) -> Guarded:

@@ -26,9 +26,25 @@ class RevealEntryIn(RequestModel):
     model_config = ConfigDict(extra="forbid")
 
     kind: str = Field(
-        max_length=40, description="Kind of row: lore, npc, episode, …", examples=["lore"]
+        max_length=40,
+        description="Kind of row: lore, npc, episode, session, scene, artcard, picture, graphnode "
+        "(an entity), graphedge (a fact), lorepassage (a block of an entry), secret (of an NPC).",
+        examples=["lore"],
     )
-    id: UUID = Field(description="Id of the row.")
+    id: str = Field(
+        min_length=1,
+        max_length=200,
+        description="Id of the row; of lore, NPCs and entities also the slug, of episodes, "
+        "sessions, scenes and cards the id that they were written with.",
+        examples=["drowned-mill"],
+    )
+    secret: int | None = Field(
+        default=None,
+        ge=1,
+        le=1000,
+        description="Of lore and NPCs: reveal this one of their secrets alone, counted from 1 in "
+        "the order of the text or of the list.",
+    )
     audience: str = Field(
         max_length=120,
         pattern=r"^(party|character|npc):.+$",
@@ -297,7 +313,10 @@ class KeyIn(StrictModel):
         default=None, description="Slug of the campaign to which it is bound."
     )
     namespace: Annotated[str, StringConstraints(max_length=120, pattern=r"^[^\x00]*$")] = Field(
-        default="", description="The agent whose memory it may use; empty: every agent."
+        default="",
+        description="The agent whose memory it may use. Empty: that of your own key; if that has "
+        "none, the new key has no agent memory, unless its scope is admin: it then names the agent "
+        "of each call in `X-Namespace`.",
     )
     origins: list[Origin] = Field(
         default=[],
@@ -307,7 +326,9 @@ class KeyIn(StrictModel):
         examples=[["https://table.example.org"]],
     )
     calls_per_minute: int = Field(default=600, ge=1, le=1_000_000)
-    expires_at: datetime | None = None
+    expires_at: datetime | None = Field(
+        default=None, description="Null: when your own key ends, if it does."
+    )
 
 
 class KeyOut(ResponseModel):

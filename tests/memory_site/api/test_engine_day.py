@@ -1,7 +1,7 @@
 """An engine's day by REST alone, from an empty database and one key of the installation."""
 
 import json
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
@@ -217,14 +217,21 @@ def test_a_key_makes_none_that_may_more(world: World, campaign: Campaign) -> Non
     ends = timezone.now() + timedelta(days=1)
     limited = ApiClient(world, scopes=["admin"], namespace="mira", expires_at=ends)
     for more in (
-        {},
         {"namespace": "jory", "expires_at": ends.isoformat()},
-        {"namespace": "mira"},
         {"namespace": "mira", "expires_at": (ends + timedelta(days=1)).isoformat()},
     ):
         assert limited.post("world/keys", {"name": "sub", **more})[0] == 422
     same = {"name": "sub", "namespace": "mira", "expires_at": ends.isoformat()}
     assert limited.post("world/keys", same)[0] == 201
+
+
+def test_a_key_makes_keys_that_end_with_it_unless_it_says_otherwise(world: World) -> None:
+    ends = timezone.now() + timedelta(days=1)
+    limited = ApiClient(world, scopes=["admin"], namespace="mira", expires_at=ends)
+    for more in ({}, {"expires_at": None, "namespace": ""}):
+        status, made = limited.post("world/keys", {"name": "sub", **more})
+        assert (status, made["namespace"]) == (201, "mira")
+        assert datetime.fromisoformat(made["expires_at"]) == ends
 
 
 def test_a_key_of_a_campaign_revokes_no_other(

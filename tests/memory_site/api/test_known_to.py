@@ -15,7 +15,7 @@ REVEALED: dict[str, Any] = {"visibility": "revealed", "known_to": ["party:lanter
 ADA: dict[str, Any] = {"npc_id": "ada", "name": "Ada"}
 RULE: dict[str, Any] = {"rule_id": "house/rope", "title": "Rope", "body": "Pull."}
 SECRET = {"secrets": [{"text": "She sold the charts.", "known_to": REVEALED["known_to"]}]}
-NODE = {"node": {"kind": "location", "name": "Pier", **REVEALED}}
+NODE = {"node": {"kind": "Location", "name": "Pier", **REVEALED}}
 
 
 @pytest.mark.parametrize(
