@@ -193,8 +193,8 @@ def require_useful_audiences(
     stored = rows.first()
     known = set(stored.known_to) if stored else set()
     require_audiences(world, entry.known_to, stored=known)
-    is_sent = stored is None or "visibility" in entry.model_fields_set
-    visibility = entry.visibility if is_sent else stored.visibility
+    is_kept = "visibility" not in entry.model_fields_set
+    visibility = stored.visibility if stored and is_kept else entry.visibility
     if visibility != Visibility.REVEALED and not known.issuperset(entry.known_to):
         raise Invalid(
             "known_to says to whom an entry is revealed: send it with visibility revealed.",

@@ -39,7 +39,7 @@ def find_npc(
 
 
 def slugs_of(npcs: "QuerySet[NPC, Any]", keys: Sequence[Hashable]) -> dict[Hashable, str]:
-    return dict(npcs.filter(pk__in=keys).values_list("pk", "slug"))
+    return dict(npcs.filter(pk__in=[str(key) for key in keys]).values_list("pk", "slug"))
 
 
 def find_npcs(

@@ -5,14 +5,14 @@ from typing import Any, Literal
 from pydantic import BaseModel, Field
 
 from npcs.kinship import Kinship
-from npcs.schemas import Apparent, DispositionOut, Influence, KnownSubject
+from npcs.schemas import OF_THE_OTHER, Apparent, DispositionOut, Influence, KnownSubject
 from worlds.base_schemas import PrivateMoment
 
 
 class KnownRelative(BaseModel):
     """What another person is to the NPC."""
 
-    relation: Kinship
+    relation: Kinship = Field(description=OF_THE_OTHER)
     npc_id: str
     name: str
 

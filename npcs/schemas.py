@@ -33,6 +33,7 @@ Feelings = Annotated[
 ]
 
 
+OF_THE_OTHER = "What the other person is to the NPC, such as mother."
 Percent = Annotated[int, Field(ge=0, le=100)]
 
 
@@ -68,7 +69,7 @@ class Milestone(EngineInput):
 class RelativeIn(EngineInput):
     """What another person is to the NPC: `mother` is the NPC's mother."""
 
-    relation: Kinship
+    relation: Kinship = Field(description=OF_THE_OTHER)
     npc: Annotated[Line, Field(min_length=1, description="Id or whole name of an NPC.")]
 
 
@@ -212,6 +213,8 @@ class ChangedDisposition(Influence):
 
 
 class PendingDispositionList(BaseModel):
+    """The changes that wait for a game master."""
+
     changes: list[ChangedDisposition]
 
 

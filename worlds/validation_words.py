@@ -91,7 +91,7 @@ def summary_of(faults: Sequence[Mapping[str, Any]], whole: str) -> str:
 
 
 def words_of(error: Mapping[str, Any]) -> str:
-    pattern = (error.get("ctx") or {}).get("pattern")
+    pattern = str((error.get("ctx") or {}).get("pattern", ""))
     template = PATTERNS.get(pattern) or WORDS.get(str(error.get("type", "")))
     if template is None:
         return str(error["msg"]).removeprefix("Value error, ")

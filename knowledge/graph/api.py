@@ -89,7 +89,7 @@ class ContradictionListQuery(ListQuery):
 
 class FactListQuery(ListQuery):
     relation: Annotated[
-        str | None, Field(max_length=40, description="Code of a relation, such as MEMBER_OF.")
+        str | None, Field(max_length=40, description="Code of a relation, such as PART_OF.")
     ] = None
     entity: Annotated[
         str | None, Field(max_length=200, description="Id, slug or name of one end.")

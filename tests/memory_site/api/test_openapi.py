@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import subprocess
 from collections.abc import Iterator
@@ -11,6 +12,7 @@ from typing import Any
 import pytest
 from django.conf import settings
 
+from knowledge.graph.labels import RELATION_LABELS
 from memory_site.api import api
 from memory_site.api_reference.descriptions import schema_texts, texts
 from memory_site.api_reference.schema_names import NAMES, PREFIX, schema_name, walk
@@ -95,6 +97,24 @@ def test_every_field_parameter_and_operation_is_described(document: dict[str, An
             if not r["description"]
         ]
     assert missing == [], "describe it at the class or in api_reference/fields.toml"
+
+
+def test_the_codes_in_descriptions_are_those_of_relations(document: dict[str, Any]) -> None:
+    described = [
+        each["description"]
+        for schema in document["components"]["schemas"].values()
+        for name, each in schema.get("properties", {}).items()
+        if name == "relation"
+    ]
+    described += [
+        each["description"]
+        for _method, _path, operation in operations(document)
+        for each in operation.get("parameters", ())
+        if each.get("name") == "relation"
+    ]
+    codes = {code for text in described for code in re.findall(r"[A-Z]{3,}(?:_[A-Z]+)*", text)}
+    assert codes
+    assert codes - {"NPC"} <= RELATION_LABELS.keys()
 
 
 def test_no_description_waits_for_a_field_that_is_gone(document: dict[str, Any]) -> None:

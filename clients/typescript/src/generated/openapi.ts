@@ -1058,7 +1058,8 @@ export interface paths {
         /**
          * Make a key
          * @description The answer holds the key's text, this once. A key that is bound to a campaign makes keys of
-         *     that campaign alone.
+         *     that campaign alone; one that ends, or has a namespace, keys that end with it and have the same
+         *     namespace, unless the body names an earlier end.
          */
         post: operations["key_create"];
         delete?: never;
@@ -1239,7 +1240,10 @@ export interface paths {
         put?: never;
         /**
          * Reveal a row to a party or NPC
-         * @description From now on the audience finds the row. Revealing it again returns the existing entry.
+         * @description From now on the audience finds the row: a whole one, or with `secret` one of its secrets
+         *     (`{"kind": "lore", "id": "find-ysk", "secret": 1, …}`). A search hit names its block as
+         *     `passage`: `{"kind": "lorepassage", "id": "0190…", …}`. Revealing it again returns the existing
+         *     entry.
          */
         post: operations["reveal_create"];
         delete?: never;
@@ -4961,7 +4965,7 @@ export interface components {
             audience?: string;
             /** @description Slug of the campaign to which it is bound. */
             campaign_id?: string | null;
-            /** @description The agent whose memory it may use; empty: every agent. */
+            /** @description The agent whose memory it may use. Empty: that of your own key; if that has none, the new key has no agent memory, unless its scope is admin: it then names the agent of each call in `X-Namespace`. */
             namespace?: string;
             /**
              * @description Web pages whose scripts may use the key. Such a key reads what players may know, and nothing else.
@@ -4972,7 +4976,7 @@ export interface components {
             origins?: string[];
             /** @description How often one tool or operation may be called in a minute. Default: `600`. */
             calls_per_minute?: number;
-            /** @description When it ends by itself; null: never. */
+            /** @description Null: when your own key ends, if it does. */
             expires_at?: string | null;
         };
         /**
@@ -5812,6 +5816,119 @@ export interface components {
             npc_id: string;
             /** @description Its name. */
             name: string;
+        };
+        /**
+         * ChangedDisposition
+         * @description One change of a disposition, outside of the list of one NPC.
+         */
+        ChangedDisposition: {
+            /** @description Number of the ledger entry; rulings name it. */
+            change: number;
+            /** @description Slug of the party. */
+            party_id: string;
+            /** @description Your id of the episode. */
+            summary_id: string | null;
+            /** @description How far the disposition moves on this axis. */
+            delta: number;
+            /** @description Which side of the disposition changes; affection is what the score counts most. */
+            axis: string;
+            /** @description Why; it is stored with the change. */
+            reason: string;
+            /**
+             * @description Where it is in its life.
+             * @enum {string}
+             */
+            state: "counts" | "pending" | "reversal" | "rejection" | "replaced";
+            /**
+             * @description Who or what made it: a person, a model, or a rule.
+             * @default
+             */
+            made_by: string;
+            /** @description The change of another NPC that this one follows from. */
+            caused_by: number | null;
+            /**
+             * @description The rule by which it follows from the other change.
+             * @default
+             * @enum {string}
+             */
+            caused_as: "kin" | "ally" | "enemy" | "member" | "";
+            /** @description In-world time: days since the epoch of the world; null: no date. */
+            in_world_at: number | null;
+            /**
+             * @description The in-world date as people say it.
+             * @default
+             */
+            in_world_label: string;
+            /**
+             * @description The day `in_world_at` as a date of the world's calendar, in its language; empty without a calendar or day.
+             * @default
+             */
+            in_world_date: string;
+            /**
+             * Format: date-time
+             * @description When it was recorded (UTC, RFC 3339).
+             */
+            happened_at: string;
+            /**
+             * @description Whose disposition changes.
+             * @example ada-crane
+             */
+            npc_id: string;
+        };
+        /**
+         * ChangedOpinion
+         * @description A change of an opinion or of a standing. Of an opinion between NPCs `npc_id` and `other` are
+         *     given, of a standing `faction` and `party_id`; the rest is empty.
+         */
+        ChangedOpinion: {
+            /** @description Number of the ledger entry; rulings name it. */
+            change: number;
+            /** @description How far the disposition moves on this axis. */
+            delta: number;
+            /** @description Why; it is stored with the change. */
+            reason: string;
+            /**
+             * @description Where it is in its life.
+             * @enum {string}
+             */
+            state: "counts" | "pending" | "reversal" | "rejection";
+            /** @description Your id of the episode. */
+            summary_id: string | null;
+            /** @description The change of an NPC's disposition that it follows from. */
+            caused_by: number | null;
+            /** @description The rule by which it follows from another change: kin, ally, enemy or member. */
+            caused_as: string;
+            /** @description Who or what made it: a person, a model, or a rule. */
+            made_by: string;
+            /** @description In-world time: days since the epoch of the world; null: no date. */
+            in_world_at: number | null;
+            /** @description The in-world date as people say it. */
+            in_world_label: string;
+            /**
+             * Format: date-time
+             * @description When it was recorded (UTC, RFC 3339).
+             */
+            happened_at: string;
+            /**
+             * @description Slug of the NPC: your id for it.
+             * @default
+             */
+            npc_id: string;
+            /**
+             * @description Id of the other NPC.
+             * @default
+             */
+            other: string;
+            /**
+             * @description Id of the faction in the relation graph.
+             * @default
+             */
+            faction: string;
+            /**
+             * @description Slug of the party.
+             * @default
+             */
+            party_id: string;
         };
         /**
          * Character
@@ -7140,7 +7257,7 @@ export interface components {
              * @description The entity from which the relation goes.
              */
             src: string;
-            /** @description Code of the relation, such as MEMBER_OF. */
+            /** @description Code of the relation, such as PART_OF. */
             relation: string;
             /**
              * Format: uuid
@@ -7976,12 +8093,12 @@ export interface components {
              */
             status: "ok" | "failed" | "rolled_back";
             /**
-             * @description Id of the row.
+             * @description Empty when nothing was stored.
              * @default
              */
             id: string;
             /**
-             * @description What happened to it, such as created, changed or unchanged.
+             * @description What happened to the row; empty: nothing did.
              * @default
              */
             outcome: string;
@@ -8058,7 +8175,7 @@ export interface components {
          * @description What another person is to the NPC.
          */
         KnownRelative: {
-            /** @description Code of the relation, such as MEMBER_OF. */
+            /** @description What the other person is to the NPC, such as mother. */
             relation: components["schemas"]["Kinship"];
             /** @description Slug of the NPC: your id for it. */
             npc_id: string;
@@ -8285,7 +8402,7 @@ export interface components {
             status?: "draft" | "published";
             /** @description Who may know it: `gm`, `public`, or `revealed` to those in `known_to`. Default: `gm`. */
             visibility?: components["schemas"]["Visibility"];
-            /** @description Audiences that know it beside game masters: `party:<slug>`, `character:<slug>`, `npc:<slug>`. */
+            /** @description With visibility revealed: the parties, characters and NPCs of the world that know it. */
             known_to?: string[];
             /** @description In-world time: days since the epoch of the world; null: no date. */
             in_world_at?: number | null;
@@ -8622,7 +8739,7 @@ export interface components {
             status?: "draft" | "published";
             /** @description Who may know it: `gm`, `public`, or `revealed` to those in `known_to`. Default: `gm`. */
             visibility?: components["schemas"]["Visibility"];
-            /** @description Audiences that know it beside game masters: `party:<slug>`, `character:<slug>`, `npc:<slug>`. */
+            /** @description With visibility revealed: the parties, characters and NPCs of the world that know it. */
             known_to?: string[];
             /** @description In-world time: days since the epoch of the world; null: no date. */
             in_world_at?: number | null;
@@ -9697,7 +9814,7 @@ export interface components {
          * @description What another person is to the NPC: `mother` is the NPC's mother.
          */
         NPCRelative: {
-            /** @description Code of the relation, such as MEMBER_OF. */
+            /** @description What the other person is to the NPC, such as mother. */
             relation: components["schemas"]["Kinship"];
             /** @description Id or whole name of an NPC. */
             npc: string;
@@ -9835,7 +9952,7 @@ export interface components {
             half_life?: number | null;
             /** @description Who may know it: `gm`, `public`, or `revealed` to those in `known_to`. Default: `gm`. */
             visibility?: components["schemas"]["Visibility"];
-            /** @description Audiences that know it beside game masters: `party:<slug>`, `character:<slug>`, `npc:<slug>`. */
+            /** @description The parties, characters and NPCs of the world that know them. Of an NPC for game masters alone it reveals the NPC. */
             known_to?: string[];
             /** @description The version that was read; 409 if another one is stored. */
             version?: number | null;
@@ -10245,6 +10362,14 @@ export interface components {
             after: string;
         };
         /**
+         * PendingDispositionList
+         * @description The changes that wait for a game master.
+         */
+        PendingDispositionList: {
+            /** @description The changes, the latest first. */
+            changes: components["schemas"]["ChangedDisposition"][];
+        };
+        /**
          * PendingMemory
          * @description A memory that waits for a decision, with what it rests on and what it would replace.
          */
@@ -10260,8 +10385,7 @@ export interface components {
         };
         /**
          * PendingOpinion
-         * @description A change of an opinion or of a standing that waits. Of an opinion between NPCs `npc_id` and
-         *     `other` are given, of a standing `faction` and `party_id`; the rest is empty.
+         * @description A change of an opinion or of a standing that waits.
          */
         PendingOpinion: {
             /** @description Number of the ledger entry; rulings name it. */
@@ -10536,7 +10660,7 @@ export interface components {
         ProposedFact: {
             /** @description The entity from which the relation goes. */
             src: string;
-            /** @description Code of the relation, such as MEMBER_OF. */
+            /** @description Code of the relation, such as PART_OF. */
             relation: string;
             /** @description The entity at which the relation ends. */
             dst: string;
@@ -10603,7 +10727,7 @@ export interface components {
             other_id?: string | null;
             /** @description What the other end is. */
             other_kind?: components["schemas"]["EntityKind"] | null;
-            /** @description Code of the relation, such as MEMBER_OF. */
+            /** @description Code of the relation, such as PART_OF. */
             relation?: string;
             /** @description In words, as people read it. */
             label?: string;
@@ -10791,7 +10915,7 @@ export interface components {
              * @description The entity from which the relation goes.
              */
             src: string;
-            /** @description Code of the relation, such as MEMBER_OF. */
+            /** @description Code of the relation, such as PART_OF. */
             relation: string;
             /**
              * Format: uuid
@@ -10886,7 +11010,7 @@ export interface components {
             until?: number | null;
             /** @description The entity from which the relation goes. */
             src: string;
-            /** @description Code of the relation, such as MEMBER_OF. */
+            /** @description Code of the relation, such as PART_OF. */
             relation: string;
             /** @description The entity at which the relation ends. */
             dst: string;
@@ -10998,15 +11122,17 @@ export interface components {
          */
         RevealCreate: {
             /**
-             * @description Kind of row: lore, npc, episode, …
+             * @description Kind of row: lore, npc, episode, session, scene, artcard, picture, graphnode (an entity), graphedge (a fact), lorepassage (a block of an entry), secret (of an NPC).
              * @example lore
              */
             kind: string;
             /**
-             * Format: uuid
-             * @description Id of the row.
+             * @description Id of the row; of lore, NPCs and entities also the slug, of episodes, sessions, scenes and cards the id that they were written with.
+             * @example drowned-mill
              */
             id: string;
+            /** @description Of lore and NPCs: reveal this one of their secrets alone, counted from 1 in the order of the text or of the list. */
+            secret?: number | null;
             /**
              * @description Who learned it.
              * @example party:lanternbearers
@@ -11313,7 +11439,7 @@ export interface components {
             };
             /** @description Who may know it: `gm`, `public`, or `revealed` to those in `known_to`. Default: `public`. */
             visibility?: components["schemas"]["Visibility"];
-            /** @description Audiences that know it beside game masters: `party:<slug>`, `character:<slug>`, `npc:<slug>`. */
+            /** @description With visibility revealed: the parties, characters and NPCs of the world that know it. */
             known_to?: string[];
             /** @description Slug of the campaign in which alone the rule holds. */
             campaign?: string | null;
@@ -11850,7 +11976,7 @@ export interface components {
         Statement: {
             /** @description What or whom it is about. */
             subject: string;
-            /** @description Code of the relation, such as MEMBER_OF. */
+            /** @description Code of the relation, such as PART_OF. */
             relation: string;
             /** @description The entity of which it is said. */
             object: string;
@@ -20315,7 +20441,7 @@ export interface operations {
                 /**
                  * @example {
                  *       "kind": "lore",
-                 *       "id": "01a20000-0000-7000-8000-000000000005",
+                 *       "id": "the-pier",
                  *       "audience": "npc:bo-reed",
                  *       "note": "He works there."
                  *     }
@@ -24442,7 +24568,7 @@ export interface operations {
                 sort?: "created" | "-created" | "updated" | "-updated" | "name" | "-name";
                 /** @description Rows created or changed since then (RFC 3339). */
                 since?: string | null;
-                /** @description Code of a relation, such as MEMBER_OF. */
+                /** @description Code of a relation, such as PART_OF. */
                 relation?: string | null;
                 /** @description Id, slug or name of one end. */
                 entity?: string | null;
@@ -32215,10 +32341,11 @@ export interface operations {
                      *       "in_world_at": 412,
                      *       "in_world_label": "12 Rainmonth",
                      *       "in_world_date": "23 Thaw 2",
-                     *       "happened_at": "2026-11-22T19:40:00Z"
+                     *       "happened_at": "2026-11-22T19:40:00Z",
+                     *       "npc_id": "ada-crane"
                      *     }
                      */
-                    "application/json": components["schemas"]["DispositionChange"];
+                    "application/json": components["schemas"]["ChangedDisposition"];
                 };
             };
             400: components["responses"]["BadRequestTools"];
@@ -32292,12 +32419,13 @@ export interface operations {
                      *           "in_world_at": null,
                      *           "in_world_label": "",
                      *           "in_world_date": "",
-                     *           "happened_at": "2026-11-22T19:40:00Z"
+                     *           "happened_at": "2026-11-22T19:40:00Z",
+                     *           "npc_id": "bo-reed"
                      *         }
                      *       ]
                      *     }
                      */
-                    "application/json": components["schemas"]["DispositionChangeList"];
+                    "application/json": components["schemas"]["PendingDispositionList"];
                 };
             };
             /** @description Nothing changed since. */
@@ -32386,10 +32514,11 @@ export interface operations {
                      *       "in_world_at": null,
                      *       "in_world_label": "",
                      *       "in_world_date": "",
-                     *       "happened_at": "2026-11-22T19:40:00Z"
+                     *       "happened_at": "2026-11-22T19:40:00Z",
+                     *       "npc_id": "bo-reed"
                      *     }
                      */
-                    "application/json": components["schemas"]["DispositionChange"];
+                    "application/json": components["schemas"]["ChangedDisposition"];
                 };
             };
             400: components["responses"]["BadRequestTools"];
@@ -33109,10 +33238,14 @@ export interface operations {
                      *       "made_by": "engine (bc33b1ffb010)",
                      *       "in_world_at": null,
                      *       "in_world_label": "",
-                     *       "happened_at": "2026-11-22T19:40:00Z"
+                     *       "happened_at": "2026-11-22T19:40:00Z",
+                     *       "npc_id": "ada-crane",
+                     *       "other": "bo-reed",
+                     *       "faction": "",
+                     *       "party_id": ""
                      *     }
                      */
-                    "application/json": components["schemas"]["OpinionChange"];
+                    "application/json": components["schemas"]["ChangedOpinion"];
                 };
             };
             400: components["responses"]["BadRequestTools"];

@@ -41,7 +41,7 @@ NPCS: list[Step] = [
     call("npc_merge_undo", merge_id="$merge.id"),
     call(
         "reveal_create",
-        {"kind": "lore", "id": "$pier.id", "audience": "npc:bo-reed", "note": "He works there."},
+        {"kind": "lore", "id": "the-pier", "audience": "npc:bo-reed", "note": "He works there."},
         save="reveal",
     ),
     call("disposition_rules_get"),

@@ -497,7 +497,7 @@ class KnownRelative(OpenModel):
 
     relation: Kinship
     """
-    Code of the relation, such as MEMBER_OF.
+    What the other person is to the NPC, such as mother.
     """
     npc_id: str
     """
