@@ -8,6 +8,7 @@ from typing import Any, Literal
 from uuid import UUID
 
 from django.db.models import Q
+from django.dispatch import Signal
 from django.utils.translation import gettext as _
 
 from knowledge.graph.fact_store import keep_revelations
@@ -35,6 +36,13 @@ AUDIENCE = ("visibility", "known_to")
 ENTITY_FIELDS = {"slug", "kind", "title", "aliases", "status", "campaign", *AUDIENCE}
 """Fields of an entry on which its entity depends."""
 
+OF_NPC = "npc:"
+"""Begins the source of the entity of an NPC."""
+
+entities_written = Signal()
+"""Sent with `world` and `saved`, a list of `SavedEntry`, when the entities of entries are in step
+with fields that were changed, within the transaction that holds the lock of the graph."""
+
 Outcome = Literal["created", "changed", "unchanged"]
 
 
@@ -46,7 +54,7 @@ def has_entity(kind: str) -> bool:
 
 def is_of_npc(node: GraphNode) -> bool:
     """Whether the entity follows an NPC, which knows more names than its biography."""
-    return node.source_ref.startswith("npc:")
+    return node.source_ref.startswith(OF_NPC)
 
 
 @dataclass(frozen=True)
@@ -256,6 +264,8 @@ def keep_entities(world: World, saved: Sequence[SavedEntry]) -> None:
     GraphNode.objects.bulk_update(hidden, AUDIENCE)
     make_entities(world, missing)
     _hide_moved(world, [each.entry for each in saved if each.entry.campaign_id])
+    if saved:
+        entities_written.send(Lore, world=world, saved=saved)
 
 
 def _bring_in_step(saved: SavedEntry, node: GraphNode) -> list[GraphNode]:

@@ -10,15 +10,17 @@ from typing import Any
 from uuid import UUID
 
 from django.db import transaction
+from django.db.models import Q
 from django.dispatch import receiver
 
-from knowledge.entry_entities import AUDIENCE, NODE_KINDS, SavedEntry
+from knowledge.entry_entities import AUDIENCE, NODE_KINDS, OF_NPC, SavedEntry
 from knowledge.graph.fact_store import follow_audience, retract_facts
 from knowledge.graph.models import GraphEdge, GraphNode, NodeKind, SourceKind
 from knowledge.graph.relations import Relations
 from knowledge.graph.schemas import EdgeFact, GraphFact
 from knowledge.graph.upsert import MAX_BATCH, stored_form, upsert_facts
 from knowledge.link_models import Link
+from knowledge.mentions.store import are_links_postponed
 from knowledge.models import Lore, audience_changed
 from knowledge.relation_words import read_field
 from knowledge.text_relations import TextRelation, relations_in_text
@@ -87,12 +89,12 @@ def follow_texts(world: World, saved: Sequence[SavedEntry]) -> None:
         stored = facts[source_ref(text.entry)]
         stated = resolved.find_facts(text.entry, text.now) if text.has_changed else []
         quotes = {each.claim: each.relation.quote for each in stated}
+        # What a line states about somebody in the trash, it states again after a restoration.
+        gone = text.old_quotes - resolved.unresolved_quotes(text)
         dropped = [
             fact
             for fact in stored
-            if text.has_changed
-            and fact.source_note in text.old_quotes
-            and claim_of(fact) not in quotes
+            if text.has_changed and fact.source_note in gone and claim_of(fact) not in quotes
         ]
         if dropped:
             retract_facts(dropped, because=BECAUSE)
@@ -166,34 +168,55 @@ def _texts_to_complete(world: World, saved: Sequence[SavedEntry]) -> list[Lore]:
     ids = [each.entry.pk for each in saved if named & set(each.fields)]
     if not ids:
         return []
-    links = Link.objects.filter(world=world, source_kind="lore", targets__overlap=ids)
-    sources = set(links.exclude(kind=Link.Kind.NAME).values_list("source_id", flat=True))
     changed = {each.entry.pk for each in saved if each.old and "kind" in each.fields}
-    wanted = (sources - set(ids)) | changed
-    entries = list(Lore.objects.filter(pk__in=wanted, campaign=None)) if wanted else []
+    return _entries(world, (_ids_of_texts_about(world, ids) - set(ids)) | changed)
+
+
+def _ids_of_texts_about(world: World, ids: Collection[UUID]) -> set[UUID]:
+    """The entries whose texts link to one of these rows."""
+    links = Link.objects.filter(world=world, source_kind="lore", targets__overlap=list(ids))
+    return set(links.exclude(kind=Link.Kind.NAME).values_list("source_id", flat=True))
+
+
+def _entries(world: World, ids: Collection[UUID]) -> list[Lore]:
+    """The canon entries among these."""
+    entries = list(Lore.objects.filter(pk__in=ids, campaign=None)) if ids else []
     for entry in entries:
-        entry.world = world
+        entry.world = world  # else each would read it
     return entries
 
 
-def complete_texts(world: World, entries: Sequence[Lore]) -> int:
+def complete_texts_about(
+    world: World, ids: Collection[UUID], *, besides: Collection[UUID] = ()
+) -> list[UUID]:
+    """Write what texts that link to the rows `ids` (entries, NPCs) state and the graph has never
+    heard from them, but for the entries `besides`; return the ids of these facts. Call after the
+    links and entities of the rows are written, in the transaction of both."""
+    if not ids or are_links_postponed():
+        return []
+    texts = _ids_of_texts_about(world, ids) - set(besides)
+    return complete_texts(world, _entries(world, texts))
+
+
+def complete_texts(world: World, entries: Sequence[Lore]) -> list[UUID]:
     """Write what the texts of the entries state and what the graph has never heard from them;
-    return how many facts that were. What was retracted by hand is not written again."""
+    return the ids of these facts. What was retracted by hand is not written again."""
     texts = [StatingText(entry, now) for entry in entries if (now := relations_in_text(entry.body))]
     if not texts:
-        return 0
+        return []
     refs = [source_ref(text.entry) for text in texts]
     rows = GraphEdge.objects.filter(world=world, source_kind__in=SOURCES, source_ref__in=refs)
     known: dict[str, set[Claim]] = defaultdict(set)
     for fact in rows:
         known[fact.source_ref].add(claim_of(fact))
     resolved = EntryRelations.load(world, texts)
-    return sum(
-        resolved.write(
+    return [
+        fact
+        for text in texts
+        for fact in resolved.write(
             resolved.find_facts(text.entry, text.now), besides=known[source_ref(text.entry)]
         )
-        for text in texts
-    )
+    ]
 
 
 @dataclass(frozen=True)
@@ -208,10 +231,12 @@ class RelationFact:
 
 @dataclass
 class EntryRelations:
-    """The entities that texts of entries link, by the links of these entries."""
+    """The entities that texts of entries link, by the links of these entries. An NPC without a
+    biography has no entry: then the link means its entity itself."""
 
     world: World
     by_lore: dict[UUID, GraphNode] = field(default_factory=dict)
+    people: dict[UUID, GraphNode] = field(default_factory=dict)
     targets: dict[tuple[UUID, str], GraphNode] = field(default_factory=dict)
     relations: Relations = field(default_factory=Relations)
 
@@ -223,17 +248,31 @@ class EntryRelations:
         links = Link.objects.filter(source_kind="lore", source_id__in=ids, field="body")
         named = list(links.filter(state=Link.State.RESOLVED).exclude(kind=Link.Kind.NAME))
         wanted = {*ids, *(target for link in named for target in link.targets)}
-        nodes = GraphNode.objects.believed_now().filter(world=world, lore__in=wanted)
+        nodes = GraphNode.objects.believed_now().filter(world=world)
+        nodes = nodes.filter(Q(lore__in=wanted) | Q(pk__in=wanted, source_ref__startswith=OF_NPC))
         resolved = cls(world, relations=Relations.load())
         for node in nodes.order_by("-pk").select_related("lore"):
-            assert node.lore_id
-            resolved.by_lore[node.lore_id] = _own(node, resolved.by_lore.get(node.lore_id))
+            if node.lore_id is None:
+                resolved.people[node.pk] = node
+            else:
+                resolved.by_lore[node.lore_id] = _own(node, resolved.by_lore.get(node.lore_id))
         for link in named:
-            for target in link.targets:
-                if target in resolved.by_lore:
-                    key = link.source_id, fold_name(link.name)
-                    resolved.targets[key] = resolved.by_lore[target]
+            if node := resolved._meant(link):
+                resolved.targets[link.source_id, fold_name(link.name)] = node
         return resolved
+
+    def _meant(self, link: Link) -> GraphNode | None:
+        """The entity that a link means; that of the last entry, if it means several rows."""
+        found = [self.people[each] for each in link.targets if each in self.people]
+        found += [self.by_lore[each] for each in link.targets if each in self.by_lore]
+        return found[-1] if found else None
+
+    def unresolved_quotes(self, text: StatingText) -> set[str]:
+        """The lines of the text that have a link to nothing, or to what is no entity."""
+        own = text.entry.pk
+        return {
+            each.quote for each in text.now if (own, fold_name(each.target)) not in self.targets
+        }
 
     def find_facts(self, entry: Lore, relations: Iterable[TextRelation]) -> list[RelationFact]:
         """Return the relations whose ends are entities; of two that say the same, the last is the
@@ -267,22 +306,24 @@ class EntryRelations:
         stored, src, dst = stored_form(self.relations, read.code, src, dst)
         return RelationFact(relation, (src.pk, stored.code, dst.pk, read.label), fact)
 
-    def write(self, stated: Iterable[RelationFact], *, besides: Collection[Claim]) -> int:
-        """Write what is not among the claims `besides`; return how much. What the graph refuses,
+    def write(self, stated: Iterable[RelationFact], *, besides: Collection[Claim]) -> list[UUID]:
+        """Write what is not among the claims `besides`; return the ids. What the graph refuses,
         such as a cycle of parts, is left out: a text is saved all the same."""
         new = {each.claim: each.fact for each in stated if each.claim not in besides}
         facts = [GraphFact(edge=fact) for fact in new.values()]
-        batches = [facts[at : at + MAX_BATCH] for at in range(0, len(facts), MAX_BATCH)]
-        return sum(
-            self._write(batch) or sum(self._write([fact]) for fact in batch) for batch in batches
-        )
+        written: list[UUID] = []
+        for at in range(0, len(facts), MAX_BATCH):
+            batch = facts[at : at + MAX_BATCH]
+            ids = self._write(batch) or [pk for fact in batch for pk in self._write([fact])]
+            written += ids
+        return written
 
-    def _write(self, facts: Sequence[GraphFact]) -> int:
+    def _write(self, facts: Sequence[GraphFact]) -> list[UUID]:
         try:
             with transaction.atomic():
-                return len(upsert_facts(self.world, facts).edges)
+                return [fact.id for fact in upsert_facts(self.world, facts).edges]
         except Problem:
-            return 0
+            return []
 
 
 def _own(node: GraphNode, other: GraphNode | None) -> GraphNode:

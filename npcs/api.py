@@ -6,12 +6,15 @@ from typing import Annotated, Any, Literal
 
 from django.db.models import Q
 from django.http import HttpRequest, HttpResponse
+from django.utils.translation import gettext as _
 from ninja import Body, Path, Query, Router, Status
 from pydantic import Field
 
 from episodes.api import name_of
 from npcs import dispositions
 from npcs import upsert as stored_npcs
+from npcs.family import unknown_relatives
+from npcs.field_links import unlinked_names
 from npcs.gm_profile import read_gm_profile
 from npcs.links import claims_of_npc
 from npcs.lookup import find_npc
@@ -112,8 +115,18 @@ def write_npc(
         npc_id=npc.slug,
         outcome=outcome,
         version=npc.version,
-        warnings=[str(claim) for claim in claims_of_npc(npc)] if warn else [],
+        warnings=warnings_about(npc, entry) if warn else [],
     )
+
+
+def warnings_about(npc: NPC, entry: NPCWrite) -> list[str]:
+    """Names that other things have as well, and names in the sent fields that fit nothing."""
+    sent = entry.model_fields_set
+    clashes = [str(claim) for claim in claims_of_npc(npc)]
+    if entry.biography and npc.biography_id is None:
+        text = _("biography: no entry, or more than one, is called “%(name)s”.")
+        clashes.append(text % {"name": entry.biography})
+    return [*clashes, *unlinked_names(npc, sent), *unknown_relatives(npc, sent)]
 
 
 @router.get("/npcs", operation_id="npc_list", summary="List NPCs", response=NPCPage)

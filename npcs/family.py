@@ -42,6 +42,18 @@ def with_slugs(
     ]
 
 
+def unknown_relatives(npc: NPC, sent: Collection[str]) -> list[str]:
+    """What to tell who wrote the family, if it is among the fields `sent`: whom its names do not
+    mean."""
+    names = [each["npc"] for each in npc.family] if "family" in sent else []
+    _found, missing = find_npcs(npc.world, names) if names else ({}, {})
+    text = _t(
+        "family: no NPC, or more than one, is called “%(name)s”. The relation is written as soon "
+        "as one is."
+    )
+    return [text % {"name": name} for name in missing]
+
+
 def parse_family(lines: Iterable[str]) -> list[dict[str, str]]:
     """Return lines such as `mother: Selka Voss` as the field has them. Raises `ValidationError`."""
     family = []

@@ -50,7 +50,8 @@ FIELDS = (
     FactField("home", FREE_RELATION, HOME_LABEL, NodeKind.LOCATION),
 )
 AUDIENCE = {"visibility", "known_to", "faction_visibility"}
-RELEVANT = AUDIENCE.union({"family"}, *(each.columns for each in FIELDS))
+FIELD_COLUMNS = set[str]().union(*(each.columns for each in FIELDS))
+RELEVANT = AUDIENCE | {"family"} | FIELD_COLUMNS
 NAMES = {"name", "aliases"}
 
 

@@ -223,7 +223,10 @@ class NPCUpsertOut(BaseModel):
     npc_id: str
     outcome: str
     version: int
-    warnings: list[str] = Field(default=[], description="Names that other things have as well.")
+    warnings: list[str] = Field(
+        default=[],
+        description="Names that other things have as well, and names in fields that fit nothing.",
+    )
 
 
 class DispositionOut(BaseModel):

@@ -10,6 +10,7 @@ from django.utils.translation import gettext as _
 from simple_history.utils import bulk_update_with_history
 
 from knowledge.entry_entities import step_aside
+from knowledge.entry_facts import complete_texts_about
 from knowledge.graph.models import GraphNode, NodeKind
 from knowledge.graph.trash import hide_node, show_node
 from knowledge.graph.upsert import lock_graph
@@ -17,6 +18,7 @@ from knowledge.mentions.store import forget_sources, resolve_again
 from npcs.dispositions import recompute_all_parties
 from npcs.links import follow_npcs
 from npcs.models import NPC, NPCMerge
+from npcs.upsert import store_npcs
 from retrieval.errors import Conflict
 from worlds.models import World
 from worlds.trash import TRASH_FIELDS
@@ -71,6 +73,9 @@ def restore_npcs(npcs: Sequence[NPC], *, by: str) -> int:
             npc.deleted_at, npc.deleted_by, npc.trash_data = None, "", {}
         _write(trashed, by=by, reason="restored from the trash")
         follow_npcs(trashed)
+        complete_texts_about(world, [npc.pk for npc in trashed])
+        # Faction and home may have been written meanwhile.
+        store_npcs(trashed, reason="restored from the trash")
     # Episodes may have been retracted meanwhile. Outside the transaction: one party at a time.
     for npc in trashed:
         recompute_all_parties(npc)

@@ -13,6 +13,7 @@ from simple_history.utils import bulk_create_with_history, bulk_update_with_hist
 
 from episodes.lookup import lore_by_name
 from knowledge.entry_entities import make_way
+from knowledge.entry_facts import complete_texts_about
 from knowledge.graph.models import NodeKind, SourceKind
 from knowledge.graph.schemas import GraphFact, NodeFact
 from knowledge.graph.upsert import lock_graph, upsert_facts
@@ -20,7 +21,9 @@ from knowledge.markup_check import check_markers
 from knowledge.models import Lore
 from npcs.dispositions import recompute_all_parties
 from npcs.family import with_slugs
-from npcs.field_facts import all_fields, write_field_facts
+from npcs.field_facts import NAMES, all_fields, write_field_facts
+from npcs.field_links import LINKED as NAMED_FIELDS
+from npcs.field_links import link_fields
 from npcs.links import follow_npcs, follow_secrets
 from npcs.models import NPC, Secret
 from npcs.schemas import NPCIn
@@ -40,8 +43,6 @@ COPIED = (
 REWORDED = 60
 """From this similarity (0–100) on, a text is a new wording of a secret."""
 BATCH = 500
-REFERENCES = ("faction", "home", "biography")
-"""Fields of `NPCIn` that name a lore entry."""
 LISTS = ("family", "milestones", "known_to")
 LINKED = ("faction", "faction_lore_id", "home", "home_lore_id", "biography_id")
 
@@ -75,7 +76,7 @@ def upsert_npcs(
             require_version(stored.get(slug), version)
         npcs = [stored.get(slug) or NPC(slug=slug) for slug in slugs]
         scores = [score_settings(npc) for npc in npcs]
-        lore = lore_by_name(world, [name for entry in entries for name in lore_names(entry)])
+        lore = lore_by_name(world, [entry.biography for entry in entries if entry.biography])
         for npc, entry in zip(npcs, entries, strict=True):
             npc.world = world
             copy_fields(entry, npc, lore, sent=sent_fields(entry, is_new=npc.slug not in stored))
@@ -130,7 +131,7 @@ def store_npcs(
     expected_versions: Mapping[UUID, int | None] | None = None,
 ) -> list[Outcome]:
     """Write new or edited NPCs of one world and their entities of the relation graph, in the
-    caller's transaction.
+    caller's transaction. A faction or a home without an entry gets the one that it names.
 
     A row gets a version and a history row only if a field, or a secret (`with_new_secrets`), has
     changed. The caller calls `recompute_all_parties` when `score_settings` have changed."""
@@ -138,6 +139,7 @@ def store_npcs(
         return []
     # Before the rows, as every writer of both does: two that wait for each other would fail.
     lock_graph(npcs[0].world)
+    link_fields(npcs[0].world, npcs)
     rows = NPC.objects.select_for_update().filter(pk__in=[npc.pk for npc in npcs])
     stored_by_id = {row.pk: row for row in rows}
     outcomes: list[Outcome] = []
@@ -184,6 +186,8 @@ def write_rows(
         facts = [GraphFact(node=graph_node_of(npc)) for npc in written]
         upsert_facts(written[0].world, facts)
         write_field_facts(written[0].world, {**all_fields(new), **changed})
+        named = {npc.pk for npc in new} | {npc.pk for npc in updates if NAMES & set(changed[npc])}
+        complete_texts_about(written[0].world, named)
 
 
 def differing_fields(stored: NPC, npc: NPC) -> set[str]:
@@ -223,21 +227,15 @@ def sent_fields(entry: NPCIn, *, is_new: bool) -> Collection[str]:
     return set(NPCIn.model_fields) if is_new else entry.model_fields_set
 
 
-def lore_names(entry: NPCIn) -> list[str]:
-    """The names of entries that an NPC's fields hold."""
-    return [name for field in REFERENCES if (name := getattr(entry, field))]
-
-
 def copy_fields(entry: NPCIn, npc: NPC, lore: Mapping[str, Lore], *, sent: Collection[str]) -> None:
-    """Copy the fields `sent`; `lore` has the entries of `lore_names`. Does not save."""
-    references = {name: getattr(entry, name) for name in REFERENCES if name in sent}
-    for name, written in references.items():
-        row = lore.get(written)
-        if name == "biography":
-            npc.biography = row
-        else:
-            setattr(npc, f"{name}_lore", row)
-            setattr(npc, name, row.title if row else written)
+    """Copy the fields `sent`; `lore` has the biographies. Does not save; `store_npcs` finds the
+    entries of the other names."""
+    if "biography" in sent:
+        npc.biography = lore.get(entry.biography)
+    for name in NAMED_FIELDS:
+        if name in sent:
+            setattr(npc, name, getattr(entry, name))
+            setattr(npc, f"{name}_lore", None)
     for name in COPIED:
         if name in sent:
             setattr(npc, name, getattr(entry, name))

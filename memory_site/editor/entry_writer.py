@@ -6,7 +6,6 @@ from uuid import UUID
 
 from django.db import transaction
 
-from episodes.lookup import lore_by_name
 from knowledge.entry_entities import EntityFinder, EntityPage, page_of_entry, write_entity
 from knowledge.entry_store import save_entry
 from knowledge.graph.models import GraphNode, NodeKind
@@ -17,6 +16,7 @@ from knowledge.upsert import find_kind
 from memory_site.editor.forms import NPC_FIELDS, ThingForm, parties_of
 from memory_site.editor.things import Thing
 from npcs.dispositions import recompute_all_parties
+from npcs.field_links import LINKED
 from npcs.models import NPC, Secret
 from npcs.upsert import score_settings, store_npc
 from retrieval.text import language_of_open_text, slug_of_title
@@ -213,7 +213,10 @@ def _save_npc(saving: Saving) -> None:
     if "hides_faction" in names:
         hidden = values["hides_faction"]
         npc.faction_visibility = Visibility.GM if hidden else Visibility.PUBLIC
-    _link_faction_and_home(npc, names, values)
+    for name in names & set(LINKED):
+        # The entry of this name is found when the NPC is stored.
+        setattr(npc, name, values[name])
+        setattr(npc, f"{name}_lore", None)
     if names & {"title", "aliases"}:
         npc.name, npc.aliases = values["title"], values["aliases"]
     if names & {"visibility", "parties", "npcs", "status"}:
@@ -229,17 +232,6 @@ def _save_npc(saving: Saving) -> None:
     thing.npc = npc
     if saving.secrets is not None:
         save_secrets(npc, saving.secrets, by=saving.by)
-
-
-def _link_faction_and_home(npc: NPC, names: set[str], values: dict[str, Any]) -> None:
-    written = [values[name] for name in ("faction", "home") if name in names and values[name]]
-    lore = lore_by_name(npc.world, written)
-    if "faction" in names:
-        npc.faction_lore = lore.get(values["faction"])
-        npc.faction = npc.faction_lore.title if npc.faction_lore else values["faction"]
-    if "home" in names:
-        npc.home_lore = lore.get(values["home"])
-        npc.home = npc.home_lore.title if npc.home_lore else values["home"]
 
 
 def save_secrets(npc: NPC, secrets: list[SecretText], *, by: str) -> None:

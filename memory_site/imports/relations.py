@@ -9,11 +9,11 @@ from uuid import UUID
 from django.db import transaction
 from django.utils.translation import gettext as _
 
-from knowledge.entry_entities import has_entity
+from knowledge.entry_entities import OF_NPC, has_entity
 from knowledge.entry_facts import BECAUSE, FIELDS, SOURCES, audience_of, claim_of, source_ref
 from knowledge.graph.fact_store import retract_facts
 from knowledge.graph.labels import fact_sentence
-from knowledge.graph.models import GraphEdge, NodeKind, SourceKind
+from knowledge.graph.models import GraphEdge, GraphNode, NodeKind, SourceKind
 from knowledge.graph.relations import Relations
 from knowledge.graph.schemas import EdgeFact, GraphFact
 from knowledge.graph.upsert import MAX_BATCH, upsert_facts
@@ -38,10 +38,10 @@ RETRACTED = {"retracted": True}
 
 
 class EntryNames:
-    """The canon entries that names stand for. A title counts before an alias; a name of several is
-    no name."""
+    """The canon entries, and the entities of NPCs without a biography (`people`), that names stand
+    for. An entry counts before an NPC, a title before an alias; a name of several is no name."""
 
-    def __init__(self, entries: Iterable[Lore]) -> None:
+    def __init__(self, entries: Iterable[Lore], people: Iterable[GraphNode] = ()) -> None:
         self.by_title: dict[str, set[UUID]] = defaultdict(set)
         self.by_alias: dict[str, set[UUID]] = defaultdict(set)
         self.entries: dict[UUID, Lore] = {}
@@ -51,6 +51,14 @@ class EntryNames:
                 self.by_title[fold_name(entry.title)].add(entry.pk)
                 for name in (entry.slug, *entry.aliases):
                     self.by_alias[fold_name(name)].add(entry.pk)
+        self.people: dict[str, dict[UUID, GraphNode]] = defaultdict(dict)
+        for node in people:
+            for name in (node.slug, node.name, *node.aliases):
+                self.people[fold_name(name)][node.pk] = node
+
+    def find_person(self, name: str) -> GraphNode | None:
+        matches = list(self.people.get(fold_name(name), {}).values())
+        return matches[0] if len(matches) == 1 else None
 
     def find(self, name: str) -> Lore | None:
         key = fold_name(name)
@@ -60,12 +68,27 @@ class EntryNames:
         return None
 
 
+def people_without_entry(world: World) -> Iterable[GraphNode]:
+    nodes = GraphNode.objects.believed_now().filter(world=world, lore=None)
+    return nodes.filter(source_ref__startswith=OF_NPC)
+
+
 @dataclass(frozen=True)
 class PlannedEdge:
+    """A relation of an entry to another one, or to an NPC that has none."""
+
     draft: LoreDraft
     relation: RelationDraft
     src: Lore
-    dst: Lore
+    dst: Lore | GraphNode
+
+    @property
+    def entries(self) -> list[Lore]:
+        return [self.src, *([self.dst] if isinstance(self.dst, Lore) else ())]
+
+    @property
+    def target(self) -> str:
+        return self.dst.title if isinstance(self.dst, Lore) else self.dst.name
 
 
 @dataclass
@@ -95,22 +118,23 @@ class RelationWriter:
         stored = Lore.objects.filter(world=self.world, campaign=None).only(
             "world_id", "visibility", "known_to", *columns
         )
-        names = EntryNames([*stored])
+        names = EntryNames([*stored], people_without_entry(self.world))
         planned = [edge for draft in drafts for edge in self._plan(draft, names)]
         # Entries that the world had before the import, too.
-        self.entities.write(("", entry) for edge in planned for entry in (edge.src, edge.dst))
+        self.entities.write(("", entry) for edge in planned for entry in edge.entries)
         self._write_edges(planned)
         self._write_attitudes(drafts)
 
     def _plan(self, draft: LoreDraft, names: EntryNames) -> Iterable[PlannedEdge]:
         src = self.rows[draft.where]
         for relation in draft.relations:
-            dst = names.find(relation.target)
+            dst = names.find(relation.target) or names.find_person(relation.target)
+            is_thing = isinstance(dst, GraphNode) or (dst is not None and has_entity(dst.kind))
             if dst is None:
                 # A link of the text is among the unknown ones already.
                 if not relation.quote:
                     self.report.unknown_links.setdefault(draft.where, []).append(relation.target)
-            elif not has_entity(src.kind) or not has_entity(dst.kind):
+            elif not has_entity(src.kind) or not is_thing:
                 if relation.quote:
                     continue
                 message = _("“%(words)s” %(target)s: entries of the kind Custom have no relations.")
@@ -142,12 +166,13 @@ class RelationWriter:
         outcomes = upsert_facts(self.world, [GraphFact(edge=fact) for _edge, fact in batch]).edges
         rows = GraphEdge.objects.in_bulk([outcome.id for outcome in outcomes])
         for (edge, _fact), outcome in zip(batch, outcomes, strict=True):
-            name = f"{edge.src.title} – {edge.relation.words} – {edge.dst.title}"
+            name = f"{edge.src.title} – {edge.relation.words} – {edge.target}"
             self.written.add(outcome.id)
             self._report(rows[outcome.id], outcome.outcome, name=name, draft=edge.draft)
 
     def _edge_fact(self, edge: PlannedEdge, relations: Relations) -> EdgeFact:
-        src, dst = (self.entities.nodes[end.pk] for end in (edge.src, edge.dst))
+        src = self.entities.nodes[edge.src.pk]
+        dst = edge.dst if isinstance(edge.dst, GraphNode) else self.entities.nodes[edge.dst.pk]
         words = " ".join(edge.relation.words.split())[:LONGEST_LABEL]
         kinds = NodeKind(src.kind), NodeKind(dst.kind)
         if edge.relation.source or edge.relation.quote:
@@ -260,7 +285,11 @@ def keep_unresolved(
     for draft in drafts:
         kept: dict[str, list[str]] = {}
         for relation in draft.relations:
-            is_known = fold_name(relation.target) in known or names.find(relation.target)
+            is_known = (
+                fold_name(relation.target) in known
+                or names.find(relation.target)
+                or names.find_person(relation.target)
+            )
             if relation.source and not is_known:
                 kept.setdefault(relation.source, []).append(relation.target)
         if kept:

@@ -8,12 +8,18 @@ from knowledge.importers.run import ImportReading, claimed_names, shared_names, 
 from knowledge.markup_check import check_audiences
 from knowledge.mentions.store import links_at_once
 from knowledge.models import Lore
+from memory_site.imports.completions import complete_npcs, complete_texts
 from memory_site.imports.entities import EntityWriter
 from memory_site.imports.entries import BATCH, EntryWriter
 from memory_site.imports.options import ImportOptions
 from memory_site.imports.people import PeopleWriter
 from memory_site.imports.pictures import PictureWriter
-from memory_site.imports.relations import EntryNames, RelationWriter, keep_unresolved
+from memory_site.imports.relations import (
+    EntryNames,
+    RelationWriter,
+    keep_unresolved,
+    people_without_entry,
+)
 from memory_site.imports.report import WriteReport
 from retrieval.text import fold_name
 from worlds.models import World
@@ -37,7 +43,8 @@ def write_reading(
     report = WriteReport()
     with links_at_once(world):
         pictures = PictureWriter(world, reading.bundle, report, by=author, is_kept=is_kept)
-        _write(world, reading, options, report, pictures, progress=progress)
+        relations = _write(world, reading, options, report, pictures, progress=progress)
+    complete_texts(world, report, relations.rows.values(), relations.npcs.values())
     progress(1.0)
     return report
 
@@ -50,7 +57,7 @@ def _write(
     pictures: PictureWriter,
     *,
     progress: Progress,
-) -> None:
+) -> RelationWriter:
     drafts = _prepare(world, reading, options)
     report.unknown_links = unknown_links(world, drafts)
     report.problems += [*shared_names(drafts), *claimed_names(world, drafts)]
@@ -86,10 +93,12 @@ def _write(
         people.write(characters)
     progress(0.9)
     entities.write(entries.rows.items())
+    complete_npcs(world, report)
     relations = RelationWriter(
         world, report, entries.rows, people.written, entities, entries.old_bodies
     )
     relations.write(ordered)
+    return relations
 
 
 def _prepare(world: World, reading: ImportReading, options: ImportOptions) -> Sequence[LoreDraft]:
@@ -99,7 +108,8 @@ def _prepare(world: World, reading: ImportReading, options: ImportOptions) -> Se
     if not any(relation.source for draft in drafts for relation in draft.relations):
         return drafts
     stored = Lore.objects.filter(world=world, campaign=None)
-    names = EntryNames(stored.only("title", "slug", "aliases", "campaign_id"))
+    entries = stored.only("title", "slug", "aliases", "campaign_id")
+    names = EntryNames(entries, people_without_entry(world))
     known = {
         fold_name(name)
         for draft in drafts

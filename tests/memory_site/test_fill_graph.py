@@ -10,6 +10,7 @@ from knowledge.graph.fact_store import retract_facts
 from knowledge.graph.models import GraphEdge, GraphNode
 from knowledge.schemas import LoreIn
 from knowledge.upsert import upsert_lore
+from npcs.models import NPC
 from npcs.schemas import NPCIn
 from npcs.upsert import upsert_npc
 from worlds.models import World
@@ -34,6 +35,15 @@ def test_it_makes_what_is_missing_and_repeats_nothing(world: World) -> None:
     assert sorted(facts) == [("Ferry", "", "The Stumps"), ("Mira", "lives in", "The Stumps")]
     retract_facts(list(GraphEdge.objects.all()), because="a game master said so")
     assert fill() == "ferrymark: 0 entities, 0 facts\n"
+
+
+def test_it_links_fields_that_were_written_before_their_entries(world: World) -> None:
+    mira, _outcome = upsert_npc(world, NPCIn(npc_id="mira", name="Mira", home="The Stumps"))
+    stumps, _outcome = upsert_lore(world, LoreIn(title="The Stumps", kind="place"))
+    GraphEdge.objects.all().delete()
+    NPC.objects.filter(pk=mira.pk).update(home_lore=None)
+    assert fill() == "ferrymark: 0 entities, 1 facts\n"
+    assert NPC.objects.get(pk=mira.pk).home_lore == stumps
 
 
 def test_a_world_that_does_not_exist_is_named() -> None:

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from knowledge.entry_store import save_entry
 from knowledge.fact_check.schemas import Assertion
 from knowledge.fact_check.tool import lore_assert
 from knowledge.graph.contradictions import open_contradictions
@@ -12,12 +13,16 @@ from knowledge.graph.models import GraphEdge
 from knowledge.graph.protocol import View
 from knowledge.graph.schemas import EdgeFact, GraphFact
 from knowledge.graph.upsert import upsert_facts
+from knowledge.models import Lore
 from knowledge.schemas import LoreIn
+from knowledge.trash import restore_lore, trash_lore
 from knowledge.upsert import upsert_lore
 from npcs.models import NPC
 from npcs.schemas import NPCIn
 from npcs.trash import restore_npcs, trash_npcs
 from npcs.upsert import upsert_npc
+from tests.cast import create_campaign
+from tests.conftest import ApiClient
 from worlds.audiences import GM, PUBLIC, Audience
 from worlds.callers import Caller
 from worlds.models import World
@@ -154,3 +159,93 @@ def test_saving_the_same_again_writes_nothing(places: World) -> None:
     before = set(GraphEdge.objects.values_list("pk", flat=True))
     at_home(places)
     assert set(GraphEdge.objects.values_list("pk", flat=True)) == before
+
+
+def entry(world: World, title: str, kind: str, **fields: Any) -> Lore:
+    values = {"title": title, "kind": kind, "status": "published", "visibility": "public"}
+    return upsert_lore(world, LoreIn.model_validate({**values, **fields}))[0]
+
+
+def test_entries_that_are_written_later_complete_the_fields(world: World) -> None:
+    npc = at_home(world)
+    assert facts(world) == []
+    entry(world, "Ferrymen's Guild", "faction")
+    entry(world, "The Stumps", "place", aliases=["Stumps"])
+    assert facts(world) == BOTH
+    npc.refresh_from_db()
+    assert (npc.faction_lore.slug, npc.home_lore.slug) == ("ferrymens-guild", "the-stumps")
+
+
+@pytest.mark.parametrize("home", ["the stumps", "the-stumps", "Old Quay"])
+def test_a_field_is_completed_by_any_name_of_the_entry(world: World, home: str) -> None:
+    npc = at_home(world, faction="", home=home)
+    entry(world, "The Stumps", "place")
+    entry(world, "The Stumps", "place", aliases=["Old Quay"])
+    assert facts(world) == [BOTH[1]]
+    npc.refresh_from_db()
+    assert npc.home == "The Stumps"
+    assert upsert_npc(world, NPCIn(npc_id="mira-voss", name="Mira Voss", home=npc.home))[1] == (
+        "unchanged"
+    )
+
+
+def test_entries_of_another_kind_or_of_a_campaign_complete_nothing(world: World) -> None:
+    at_home(world)
+    create_campaign(world, slug="ash", name="Ash")
+    entry(world, "Ferrymen's Guild", "faction", campaign="ash")
+    stumps = entry(world, "The Stumps", "item")
+    assert facts(world) == []
+    stumps.kind = "place"
+    save_entry(stumps)
+    assert facts(world) == [BOTH[1]]
+
+
+def test_two_entries_of_the_name_complete_nothing(world: World) -> None:
+    entry(world, "North Quay", "place", aliases=["The Stumps"])
+    entry(world, "South Quay", "place", aliases=["The Stumps"])
+    npc = at_home(world, faction="")
+    assert (npc.home_lore, facts(world)) == (None, [])
+
+
+def test_a_completed_fact_is_as_secret_as_its_ends(world: World) -> None:
+    at_home(world, faction_visibility="gm")
+    entry(world, "Ferrymen's Guild", "faction")
+    stumps = entry(world, "The Stumps", "place", visibility="gm")
+    assert (facts(world), facts(world, PARTY)) == (BOTH, [])
+    reveal(stumps, PARTY)
+    assert facts(world, PARTY) == [BOTH[1]]
+
+
+def test_the_trash_of_either_side_loses_no_completion(world: World) -> None:
+    npc = at_home(world, faction="")
+    trash_npcs([npc], by="gm")
+    stumps = entry(world, "The Stumps", "place")
+    restore_npcs([NPC.with_trash.get(pk=npc.pk)], by="gm")
+    assert facts(world) == [BOTH[1]]
+    trash_lore([stumps], by="gm")
+    write_mira(world, home="")
+    write_mira(world, home="The Stumps")
+    assert facts(world) == []
+    restore_lore([Lore.with_trash.get(pk=stumps.pk)], by="gm")
+    assert facts(world) == [BOTH[1]]
+
+
+def test_a_name_that_fits_nothing_is_a_warning(places: World) -> None:
+    engine = ApiClient(places)
+    entry(places, "Iron Ladle", "item")
+    body: dict[str, Any] = {
+        "npc_id": "mira-voss",
+        "name": "Mira Voss",
+        "faction": "Ferrymen's Guild",
+        "home": "no-such-place",
+        "biography": "no-such-life",
+        "family": [{"relation": "mother", "npc": "Selka"}],
+    }
+    warnings = engine.put("world/npcs", body)[1]["warnings"]
+    assert [text.partition(":")[0] for text in warnings] == ["biography", "home", "family"]
+    assert "no-such-place" in warnings[1]
+    body = {"npc_id": "mira-voss", "name": "Mira Voss", "home": "Iron Ladle"}
+    (text,) = engine.put("world/npcs", body)[1]["warnings"]
+    assert "of another kind" in text
+    body = {"npc_id": "mira-voss", "name": "Mira Voss"}
+    assert engine.put("world/npcs", body)[1]["warnings"] == []

@@ -14,8 +14,10 @@ from knowledge.graph.models import SCENE, GraphEdge
 from knowledge.graph.upsert import lock_graph
 from knowledge.models import Lore
 from npcs.field_facts import all_fields, write_field_facts
+from npcs.field_links import npcs_without_entry
 from npcs.models import FACT_SOURCE, NPC, fact_source_ref
 from npcs.scene_facts import read_scenes, write_scene_facts
+from npcs.upsert import store_npcs
 from retrieval.errors import Problem
 from worlds.lookup import find_world
 from worlds.models import World
@@ -63,6 +65,7 @@ def fill_graph(world: World) -> tuple[int, int]:
     entries = list(Lore.objects.filter(world=world, campaign=None).order_by("pk"))
     for at in range(0, len(entries), BATCH):
         complete_texts(world, entries[at : at + BATCH])
+    store_npcs(npcs_without_entry(world), reason="the entry of a name was written")
     rows = GraphEdge.objects.filter(world=world, source_kind=FACT_SOURCE)
     known = set(rows.values_list("source_ref", flat=True))
     people = [npc for npc in NPC.objects.filter(world=world) if fact_source_ref(npc) not in known]

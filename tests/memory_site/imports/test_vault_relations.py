@@ -12,13 +12,17 @@ from knowledge.graph.models import GraphEdge, GraphNode
 from knowledge.graph.protocol import View
 from knowledge.models import Lore
 from knowledge.relation_words import KINSHIP_FIELDS
+from knowledge.schemas import LoreIn
 from knowledge.text_relations import relations_in_text
+from knowledge.upsert import upsert_lore
 from memory_site.imports.direct import import_path
 from memory_site.imports.options import ImportOptions
 from memory_site.imports.undo import undo
 from npcs.kinship import KINSHIP_OF_LABEL
 from npcs.models import NPC
+from npcs.schemas import NPCIn
 from npcs.tools import ProfileAsk, npc_profile
+from npcs.upsert import upsert_npc
 from worlds.audiences import GM, PUBLIC, Audience
 from worlds.callers import Caller
 from worlds.models import ImportRun, Party, World
@@ -273,3 +277,39 @@ def test_family_of_a_vault_stands_in_the_profiles(
 
 def test_the_labels_of_families_are_those_of_npcs() -> None:
     assert {*KINSHIP_FIELDS} == KINSHIP_OF_LABEL.keys() - {"aunt or uncle of"}
+
+
+def write_npc(world: World, name: str, **fields: str) -> NPC:
+    values = {"npc_id": name.lower().replace(" ", "-"), "name": name, **fields}
+    return upsert_npc(world, NPCIn.model_validate(values))[0]
+
+
+def test_npcs_without_a_biography_are_targets(world: World, tmp_path: Path) -> None:
+    write_npc(world, "Mira Voss")
+    notes = {
+        "Factions/Ring.md": '---\nleader: "[[Mira Voss]]"\n---\n## Members\n\n- [[mira voss]]',
+        "Places/Quay.md": "Two folders, or they would name no kinds.",
+    }
+    import_notes(world, tmp_path, notes)
+    facts = GraphEdge.objects.believed_now().values_list("src__name", "label", "dst__name")
+    assert set(facts) == {("Mira Voss", "leads", "Ring"), ("Mira Voss", "", "Ring")}
+    assert Lore.objects.get(title="Ring").extra == {}
+
+
+def test_an_import_completes_npcs_and_texts_from_before_and_undoing_takes_it_back(
+    world: World, tmp_path: Path
+) -> None:
+    mira = write_npc(world, "Mira Voss", faction="Ring", home="quay")
+    upsert_lore(world, LoreIn(title="Oar", kind="item", body="Location: [[Quay]]"))
+    notes = {"Factions/Ring.md": "A gang.", "Places/Quay.md": "Wet."}
+    import_notes(world, tmp_path, notes)
+    assert facts_of(world) == {
+        ("Mira Voss", "PART_OF", "Ring"),
+        ("Mira Voss", "RELATES_TO", "Quay"),
+        ("Oar", "LOCATED_IN", "Quay"),
+    }
+    undo(ImportRun.objects.get())
+    assert facts_of(world) == set()
+    mira.refresh_from_db()
+    assert (mira.faction_lore, mira.home_lore, mira.faction) == (None, None, "Ring")
+    assert not Lore.objects.filter(title__in=["Ring", "Quay"]).exists()
