@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Any
 
 from django.contrib import messages
+from django.db.models import F, Q
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import get_object_or_404
 from django.urls import reverse
@@ -39,6 +40,12 @@ INVERSE_VERDICTS = {
     Kind.REVERSAL: "restore",
 }
 """The ruling that takes another one back."""
+ABOUT_CURRENT = tuple(
+    Q(**{f"{path}__episode": None})
+    | Q(**{f"{path}__episode__version": F(f"{path}__episode_version")})
+    for path in ("about", "about__cause")
+)
+"""Conditions of a ruling whose change still is of the version of its episode that stands."""
 RULINGS = {
     Kind.APPROVAL: gettext_lazy("Approved"),
     Kind.RESTORATION: gettext_lazy("Restored"),
@@ -92,7 +99,9 @@ def _rulings_on_opinions(world: World) -> Iterator[Decided]:
 def _ruled_lately(ledger: Any) -> Iterator[tuple[Any, Any]]:
     """Yield the last ruling about each change with that change, and corrections that nobody has
     ruled on, twice."""
-    rulings = ledger.filter(kind__in=INVERSE_VERDICTS).order_by("-id")[:MOST_DECIDED]
+    # About a change that a new version of its episode replaced nothing can be undone.
+    rulings = ledger.filter(*ABOUT_CURRENT, kind__in=INVERSE_VERDICTS)
+    rulings = rulings.order_by("-id")[:MOST_DECIDED]
     corrections = ledger.with_ruling().filter(kind=Kind.CORRECTION, ruling=None, held=False)
     ruled = set[int]()
     for entry in [*rulings, *corrections.order_by("-id")[:MOST_DECIDED]]:

@@ -12,6 +12,7 @@ from episodes.models import Episode
 from episodes.schemas import EpisodeIn, EpisodeReveal, IngestReport, RelationDelta
 from npcs.consequences import write_consequences
 from npcs.dispositions import build_change, days_reached, recompute_dispositions
+from npcs.kept_rulings import keep_rulings, keep_rulings_of_consequences
 from npcs.large_changes import hold_large_changes, hold_large_opinions
 from npcs.lookup import UnknownNPC, find_npcs
 from npcs.models import NPC, Appearance, Disposition, DispositionChange, OpinionChange
@@ -56,7 +57,8 @@ class Appearances:
 class DispositionChanges:
     """Ledger entries carry the version of their episode and count while it is current.
 
-    So nothing is deleted on a withdrawal (docs/decisions/0021).
+    So nothing is deleted on a withdrawal (docs/decisions/0021). Rulings about what a new version
+    tells again are kept (docs/decisions/0186).
     """
 
     def plan(self, party: Party, summary: EpisodeIn) -> list[tuple[NPC, RelationDelta]]:
@@ -79,7 +81,9 @@ class DispositionChanges:
             ]
             hold_large_changes(episode, changes)
             DispositionChange.objects.bulk_create(changes)
-            write_consequences([change for change in changes if not change.held])
+            approved = keep_rulings(episode, changes)
+            write_consequences([each for each in changes if not each.held or each in approved])
+            keep_rulings_of_consequences(episode, changes)
         today = days_reached([episode.party])[episode.party_id]
         rows = [row for row in self.recompute(episode) if row.npc.deleted_at is None]
         report.dispositions = [
@@ -138,6 +142,7 @@ class OpinionChanges:
             ]
             hold_large_opinions(episode, changes)
             OpinionChange.objects.bulk_create(changes)
+            keep_rulings(episode, changes)
         for npc in dict.fromkeys(each.npc for each in plan):
             others = {each.other for each in plan if each.npc == npc}
             report.opinions += [
