@@ -257,11 +257,11 @@ class EntryRelations:
             else:
                 resolved.by_lore[node.lore_id] = _own(node, resolved.by_lore.get(node.lore_id))
         for link in named:
-            if node := resolved._meant(link):
+            if node := resolved._node_of(link):
                 resolved.targets[link.source_id, fold_name(link.name)] = node
         return resolved
 
-    def _meant(self, link: Link) -> GraphNode | None:
+    def _node_of(self, link: Link) -> GraphNode | None:
         """The entity that a link means; that of the last entry, if it means several rows."""
         found = [self.people[each] for each in link.targets if each in self.people]
         found += [self.by_lore[each] for each in link.targets if each in self.by_lore]
