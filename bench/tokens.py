@@ -88,11 +88,15 @@ def answer_rows() -> Iterator[list[str]]:
     world = World.objects.order_by("created_at").get(slug="ferrymark")
     # A new agent: what it was told before would change what its memory answers.
     caller = Caller(world, GM, scopes=frozenset(Scope), namespace=f"bench-{uuid4().hex[:8]}")
-    totals = [0, 0, 0]
+    totals, stored = [0, 0, 0], ""
     for tool in toolbox.TOOLS:
         arguments = ASKED.get(tool.name) or json.loads(tool.description.split("Example:", 1)[1])
+        if tool.name == "memory_revise":
+            arguments |= {"memory_id": stored}  # the example names no memory of this world
         result = toolbox.call_tool(tool.name, arguments, caller, via="bench")
         full, small = result.as_json(), result.as_compact_json()
+        if tool.name == "archival_memory_insert":
+            stored = full["ids"][0]
         counts = [count_tokens(text) for text in (to_json(full), to_json(small), to_text(small))]
         totals = [total + count for total, count in zip(totals, counts, strict=True)]
         shares = [f"{prose_share(each):.0%}".replace("%", " %") for each in (full, small)]

@@ -40,6 +40,13 @@ RETURNING calls, 60 - floor(extract(second FROM clock_timestamp()))::int,
 """
 
 
+GM_SCOPES = frozenset({"world:write", "admin"})
+FOR_GMS = (
+    "This operation is for programs of game masters: with a key for players call the tools "
+    "(lore_search, npc_profile, …), GET /events or MCP, which answer for its audience."
+)
+
+
 class WrongWorld(Forbidden):
     code, title = "wrong_world", "The key is for another world"
 
@@ -128,8 +135,19 @@ class Caller:
     def require(self, scope: str) -> None:
         """Raise `WrongScope` unless the caller holds `scope` (`admin` holds all)."""
         if scope not in self.scopes and "admin" not in self.scopes:
-            scopes = ", ".join(sorted(self.scopes)) or "none"
-            raise WrongScope(f"This needs a key with the scope {scope}; this key has {scopes}.")
+            raise WrongScope(self._advice_on_scope(scope))
+
+    def _advice_on_scope(self, scope: str) -> str:
+        """Say which scope is missing, and how the caller gets at what it wants."""
+        scopes = ", ".join(sorted(self.scopes)) or "none"
+        missing = f"This needs a key with the scope {scope}; this key has {scopes}."
+        if scope in GM_SCOPES and not self.audience.is_gm:
+            return f"{missing} {FOR_GMS}"
+        return (
+            f"{missing} Ask whoever leads the world for one (the page API keys), or the operator: "
+            f"manage.py make_key --world {self.world.slug} --scope {scope} --audience "
+            f"{self.audience}."
+        )
 
 
 @dataclass(frozen=True)

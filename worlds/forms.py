@@ -19,11 +19,17 @@ FOR_EVER = 0
 MOST_GUESTS = 50
 SCOPES_IN_WORDS = {
     Scope.TOOLS_READ: _("Read: look up rules, lore, NPCs, sessions and art"),
-    Scope.WORLD_WRITE: _("Write to the world: lore, NPCs, sessions, episodes"),
+    Scope.WORLD_WRITE: _(
+        "Write to the world: create, change, delete and reveal lore, NPCs, sessions and episodes"
+    ),
     Scope.AGENT_WRITE: _("Write the memory of an agent"),
     Scope.AGENT_REVIEW: _("Decide what an agent under review may remember"),
-    Scope.ADMIN: _("Administer: delete, reveal, erase"),
+    Scope.ADMIN: _(
+        "Administer: keys, people, webhooks, archives, the audit; includes all the others"
+    ),
 }
+
+AGENT_SCOPES = frozenset({Scope.AGENT_WRITE.value, Scope.AGENT_REVIEW.value})
 
 
 def roles_offered(viewer: Viewer) -> list[tuple[str, str]]:
@@ -138,6 +144,15 @@ class KeyForm(forms.Form):
         label=_("Whose knowledge may it see?"),
         help_text=_("A program for players must not see the game master's secrets."),
     )
+    namespace = forms.CharField(
+        label=_("Which agent's memory?"),
+        max_length=120,
+        required=False,
+        help_text=_(
+            "The name of the agent, such as scribe: keys with the same name share its memory. "
+            "Without a name a key has none; a game master's key then reaches the memory of NPCs."
+        ),
+    )
     days = forms.TypedChoiceField(
         label=_("Valid for"),
         coerce=int,
@@ -153,6 +168,13 @@ class KeyForm(forms.Form):
             *viewer.party_choices,
             (str(GM), _("Everything, as a game master")),
         ]
+
+    def clean(self) -> dict[str, Any]:
+        cleaned: dict[str, Any] = super().clean() or {}
+        uses_memory = bool(AGENT_SCOPES.intersection(cleaned.get("scopes", ())))
+        if uses_memory and not cleaned.get("namespace") and cleaned.get("audience") != str(GM):
+            self.add_error("namespace", _("Name the agent whose memory the program uses."))
+        return cleaned
 
     @property
     def expires_at(self) -> datetime | None:

@@ -31,6 +31,7 @@ def key_list(request: HttpRequest, viewer: Viewer) -> HttpResponse:
             name=made["name"],
             scopes=made["scopes"],
             audience=made["audience"],
+            namespace=made["namespace"],
             expires_at=form.expires_at,
         )
         form = KeyForm(viewer=viewer)

@@ -29,7 +29,7 @@ from ninja.security.base import AuthBase
 from retrieval.errors import AudienceAboveCap, Forbidden, Invalid, Stale, StaleVersion
 from worlds import audit, idempotency, keys
 from worlds.browser_origins import check_origin
-from worlds.callers import Caller, admit, count_call
+from worlds.callers import FOR_GMS, Caller, admit, count_call
 from worlds.deprecations import DEPRECATED
 from worlds.idempotency import StoredResponse
 from worlds.keys import Scope
@@ -169,7 +169,7 @@ def require_gm(request: HttpRequest) -> Caller:
     """
     caller = caller_of(request)
     if not caller.audience.is_gm:
-        raise AudienceAboveCap("This needs a key whose audience cap is gm.")
+        raise AudienceAboveCap(f"This needs a key whose audience cap is gm. {FOR_GMS}")
     return caller
 
 

@@ -235,3 +235,16 @@ def test_more_members_cost_no_more_queries(designer: Client, lanternbearers: Par
         signed_in(f"pat{number}", lanternbearers.world, Role.PLAYER, party=lanternbearers)
         World.objects.create(slug=f"w{number}", name=f"World {number}")
     assert queries() == few
+
+
+def test_a_key_made_on_the_page_has_the_memory_of_an_agent(designer: Client) -> None:
+    form = {"name": "scribe", "scopes": ["agent:write"], "audience": "public", "days": 30}
+    page = designer.post("/w/ferrymark/keys/", form)
+    assert page.context["form"].errors["namespace"]
+    assert not ApiKey.objects.exists()
+    page = designer.post("/w/ferrymark/keys/", {**form, "namespace": "scribe"})
+    assert "Memory of the agent: scribe" in page.content.decode()
+    assert ApiKey.objects.get().namespace == "scribe"
+    # A game master's key without a name reaches the memory of NPCs.
+    designer.post("/w/ferrymark/keys/", {**form, "audience": "gm"})
+    assert ApiKey.objects.get(audience="gm").namespace == ""

@@ -73,6 +73,7 @@ def test_a_revoked_key_ends_at_once(make_key: Keys, asking: Asking) -> None:
 def test_a_reading_key_does_not_write(make_key: Keys, asking: Asking, mill: Lore) -> None:
     response = post(asking(make_key(scopes=("tools:read",))), REVEALS, reveal(mill))
     assert (problem(response)["code"], response.status_code) == ("wrong_scope", 403)
+    assert "manage.py make_key --world ferrymark --scope world:write" in problem(response)["detail"]
     assert not Reveal.objects.exists()
 
 
@@ -81,6 +82,11 @@ def test_a_players_key_does_not_keep_the_reveal_log(
 ) -> None:
     response = post(asking(make_key(audience="party:lanternbearers")), REVEALS, reveal(mill))
     assert (problem(response)["code"], response.status_code) == ("audience_above_cap", 403)
+    assert "call the tools" in problem(response)["detail"]
+    reader = make_key(audience="party:lanternbearers", scopes=("tools:read",))
+    refused = problem(asking(reader).get("/api/v1/world/lore/drowned-mill"))
+    assert (refused["code"], refused["status"]) == ("wrong_scope", 403)
+    assert "call the tools" in refused["detail"]
 
 
 def test_a_key_of_another_world_finds_nothing(mill: Lore, asking: Asking) -> None:
