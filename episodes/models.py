@@ -1,5 +1,7 @@
 """Sessions, scenes, episodes, threads, scratch and recaps; notes are in `report_models`."""
 
+from typing import ClassVar
+
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.utils import timezone
@@ -143,6 +145,8 @@ class Episode(Passage, InWorldTime, Guarded):
     `flags` and `relations_delta` are the game master's. `version` is the engine's; older versions
     stay in `EpisodeVersion`.
     """
+
+    is_history: ClassVar[bool] = True
 
     campaign = models.ForeignKey(
         Campaign, models.CASCADE, related_name="episodes", verbose_name=_("campaign")

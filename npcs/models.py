@@ -258,6 +258,8 @@ class DispositionChange(InWorldTime):
     of one party are written one after the other, so ids are their order.
     """
 
+    is_history: ClassVar[bool] = True
+
     class Kind(models.TextChoices):
         EPISODE = "episode", _("Episode")
         CORRECTION = "correction", _("Correction")
@@ -364,6 +366,8 @@ class DispositionChange(InWorldTime):
 class Disposition(models.Model):
     """What an NPC thinks of a party: the ledger folded, rebuilt in the transaction of each
     entry."""
+
+    is_history: ClassVar[bool] = True
 
     id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
     npc = models.ForeignKey(NPC, models.CASCADE, related_name="dispositions", verbose_name=_("NPC"))

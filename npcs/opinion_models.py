@@ -1,7 +1,7 @@
 """What NPCs and factions think besides dispositions, and the rules by which a change causes
 others."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 from django.db import models
 from django.db.models import Q
@@ -81,6 +81,8 @@ class OpinionChange(InWorldTime):
     is held for the game master, as in the ledger of dispositions; a consequence never is, because
     its cause was.
     """
+
+    is_history: ClassVar[bool] = True
 
     class Kind(models.TextChoices):
         EPISODE = "episode", _("Episode")

@@ -2,18 +2,18 @@
 refused, because whoever sends them expects them to count."""
 
 from collections.abc import Callable, Collection, Sequence
+from typing import Any
 
 import orjson
 from django.core.exceptions import RequestDataTooBig
 from django.http import HttpRequest, HttpResponse
-from ninja.operation import Operation
 
 from retrieval.errors import Invalid
 
 EMPTY_BODIES, LONGEST_EMPTY = {b"", b"{}", b"null"}, 100
 
 
-def query_parameters(operation: Operation) -> frozenset[str]:
+def query_parameters(operation: Any) -> frozenset[str]:
     """Return the names of the parameters that the operation takes in its query."""
     parts = [each for each in operation.models if each.__ninja_param_source__ == "query"]
     return frozenset(
@@ -38,7 +38,7 @@ def reads_body(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]
     return view
 
 
-def takes_body(operation: Operation) -> bool:
+def takes_body(operation: Any) -> bool:
     sources = {each.__ninja_param_source__ for each in operation.models}
     is_declared = bool(sources & {"body", "form", "file"})
     return is_declared or getattr(operation.view_func, "reads_body", False)

@@ -178,7 +178,21 @@ def test_a_party_with_a_past_is_not_deleted(owner: ApiClient, lanternbearers: Pa
     status, problem = owner.send("DELETE", "world/parties/lanternbearers")
     assert (status, problem["code"]) == (409, "referenced")
     assert "1 episode" in problem["detail"]
+    assert "history, which is kept" in problem["detail"]
     assert Party.objects.filter(pk=lanternbearers.pk).exists()
+
+
+def test_a_party_that_has_only_learned_something_is_deleted_after_its_reveals(
+    owner: ApiClient, lanternbearers: Party
+) -> None:
+    owner.put("world/lore", {"title": "Row Four"})
+    learned = {"kind": "lore", "id": "row-four", "audience": "party:lanternbearers"}
+    reveal = owner.post("world/reveals", learned)[1]["id"]
+    detail = owner.send("DELETE", "world/parties/lanternbearers")[1]["detail"]
+    assert "Undo the reveals" in detail
+    assert "Delete that" not in detail
+    owner.send("DELETE", f"world/reveals/{reveal}")
+    assert owner.send("DELETE", "world/parties/lanternbearers")[0] == 204
 
 
 def test_an_unused_party_and_its_campaign_are_deleted(owner: ApiClient, campaign: Campaign) -> None:
