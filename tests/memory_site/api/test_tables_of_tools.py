@@ -1,4 +1,4 @@
-"""docs/tools.md lists each code that a problem can have, with its status."""
+"""docs/tools.md lists each code that a problem can have, with its status, and what each tool costs."""
 
 import re
 from collections.abc import Iterator
@@ -8,6 +8,7 @@ from django.conf import settings
 
 from memory_site import api  # noqa: F401  loads every operation, and so every problem
 from memory_site.errors import status_of
+from memory_site.toolbox import TOOLS, Profile
 from retrieval.errors import Problem
 
 NEVER_ANSWERED = {"bad_request", "reranker_down"}
@@ -35,3 +36,14 @@ def test_the_table_of_errors_has_every_code_with_its_status() -> None:
         if each.__module__.partition(".")[0] != "tests" and each.code not in NEVER_ANSWERED
     }
     assert documented == there_are
+
+
+def test_the_tables_of_costs_have_every_tool() -> None:
+    page = (Path(settings.BASE_DIR) / "docs" / "tools.md").read_text()
+    section = page.split("### What they cost")[1].split("\n## ")[0]
+    lists, answers = section.split("| answer |")
+    documented = dict(re.findall(r"^\| `?(\w+)`? \| (\d+) \|", lists, re.MULTILINE))
+    counts = {str(each): sum(each in tool.profiles for tool in TOOLS) for each in Profile}
+    counts["all"] = len(TOOLS)
+    assert documented == {name: str(count) for name, count in counts.items()}
+    assert set(re.findall(r"^\| `(\w+)`", answers, re.MULTILINE)) == {tool.name for tool in TOOLS}
