@@ -1,4 +1,5 @@
-"""docs/tools.md lists each code that a problem can have, with its status, and what each tool costs."""
+"""docs/tools.md lists each code that a problem can have, with its status, and the cost of each
+tool."""
 
 import re
 from collections.abc import Iterator
@@ -6,7 +7,7 @@ from pathlib import Path
 
 from django.conf import settings
 
-from memory_site import api  # noqa: F401  loads every operation, and so every problem
+from memory_site import urls  # noqa: F401  loads every page and operation, and so every problem
 from memory_site.errors import status_of
 from memory_site.toolbox import TOOLS, Profile
 from retrieval.errors import Problem

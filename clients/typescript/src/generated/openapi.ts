@@ -9971,7 +9971,7 @@ export interface components {
             /** @description Number of the stored version; it grows with each change. */
             version: number;
             /**
-             * @description Names that other things have as well.
+             * @description Names that other things have as well, and names in fields that fit nothing.
              * @default []
              */
             warnings: string[];
