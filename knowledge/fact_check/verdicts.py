@@ -39,7 +39,10 @@ def no_evidence() -> Judgement:
 
 
 def decide(evidence: FactEvidence, tense: Tense, *, day: float | None) -> Judgement:
-    """Return what the evidence says of a claim in this tense on this day."""
+    """Return what the evidence says of a claim in this tense on this day. What begins later says
+    nothing, neither of that day nor of what was before it."""
+    if not evidence.is_permanent:
+        evidence = replace(evidence, ever=[each for each in evidence.ever if has_begun(each, day)])
     ever = list(evidence.ever)
     now = [
         chain
@@ -127,6 +130,10 @@ def is_valid_on(fact: GraphEdge, day: float | None) -> bool:
     if day is None:
         return fact.until is None
     return (fact.since is None or fact.since <= day) and (fact.until is None or fact.until > day)
+
+
+def has_begun(chain: Chain, day: float | None) -> bool:
+    return day is None or all(fact.since is None or fact.since <= day for fact in chain)
 
 
 def has_ended(fact: GraphEdge, day: float | None) -> bool:
