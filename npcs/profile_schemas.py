@@ -33,7 +33,8 @@ class NPCStatic(BaseModel):
 
 
 class NPCPrivate(BaseModel):
-    """What only the game master may read of an NPC."""
+    """What only the game master may read of an NPC; voice, goals, play_now and base are for the NPC
+    itself, too (`as` = `npc:<id>`), for whom the rest is empty."""
 
     voice: str
     goals: list[str]
@@ -101,8 +102,8 @@ class RecalledMemory(BaseModel):
 
 
 class NPCProfile(BaseModel):
-    """An NPC (requirement 1.3). `dynamic` and `private` are for game masters, `apparent` is for
-    players.
+    """An NPC (requirement 1.3). `dynamic` and `private` are for game masters and, of itself, for the
+    NPC (`as` = `npc:<id>`); `apparent` is for players.
     """
 
     id: str

@@ -6,6 +6,7 @@ from pydantic import Field
 
 from npcs.gm_profile import read_gm_profile
 from npcs.lookup import find_npc
+from npcs.own_profile import find_self, read_own_profile
 from npcs.profile_schemas import NPCProfile
 from npcs.profiles import add_relations, read_players_profile
 from worlds.callers import Caller
@@ -27,7 +28,14 @@ def npc_profile(ask: ProfileAsk, caller: Caller) -> NPCProfile:
     The memories of the profile are empty: they are of the layer above.
     """
     # A profile takes one statement when NPC and party are named by their slugs.
-    profile = read_profile(caller, ask.npc_id, ask.party_id)
+    own = find_self(caller, ask.npc_id)
+    if own:
+        profile = read_own_profile(own, caller, ask.party_id)
+    else:
+        profile = read_profile(caller, ask.npc_id, ask.party_id)
+    if profile is None and own:
+        # Refused with the text of a party that does not exist.
+        find_party(caller.world, ask.party_id or "", caller.campaign, audience=caller.audience)
     if profile is None:
         npc = find_npc(caller.world, ask.npc_id, caller.audience, resembling=True)
         party = None
