@@ -114,9 +114,10 @@ class Marker:
             each.model_copy(update={"text": self.secret(each.text, each.known_to)})
             for each in npc.secrets
         ]
+        own = [f"npc:{npc.npc_id}"]  # who plays the NPC gets them
         private = {
-            "voice": self.secret(npc.voice),
-            "goals": [self.secret(goal) for goal in npc.goals],
+            "voice": self.secret(npc.voice, own),
+            "goals": [self.secret(goal, own) for goal in npc.goals],
         }
         return npc.model_copy(update={"secrets": secrets, **private})
 

@@ -101,6 +101,12 @@ def without_echo(text: str, arguments: Any) -> str:
     return text
 
 
+def is_own_profile(tool: str, text: str) -> bool:
+    """Whether it is what an NPC knows of itself: it feels what episodes made it feel, whoever may
+    read those (docs/decisions/0187). The marks in it are checked."""
+    return tool == "npc_profile" and bool(json.loads(text).get("private"))
+
+
 @pytest.mark.parametrize("audience", AUDIENCES)
 def test_what_is_hidden_changes_no_answer(told_world: World, audience: str) -> None:
     asker = Asker(told_world, seed=AUDIENCES.index(audience))
@@ -119,7 +125,8 @@ def test_what_is_hidden_changes_no_answer(told_world: World, audience: str) -> N
     with transaction.atomic():
         assert remove_hidden(told_world, audience_of(told_world, audience)) > 20
         for (tool, arguments, caller), text in zip(asked, before, strict=True):
-            assert answer(tool.name, arguments, caller) == text, (tool.name, arguments)
+            if not is_own_profile(tool.name, text):
+                assert answer(tool.name, arguments, caller) == text, (tool.name, arguments)
         transaction.set_rollback(True)
 
 

@@ -9726,7 +9726,8 @@ export interface components {
         };
         /**
          * NPCPrivate
-         * @description What only the game master may read of an NPC.
+         * @description What only the game master may read of an NPC; voice, goals, play_now and base are for the NPC
+         *     itself, too (`as` = `npc:<id>`), for whom the rest is empty.
          */
         NPCPrivate: {
             /** @description How the NPC speaks. */
@@ -9748,8 +9749,8 @@ export interface components {
         };
         /**
          * NPCProfile
-         * @description An NPC (requirement 1.3). `dynamic` and `private` are for game masters, `apparent` is for
-         *     players.
+         * @description An NPC (requirement 1.3). `dynamic` and `private` are for game masters and, of itself, for the
+         *     NPC (`as` = `npc:<id>`); `apparent` is for players.
          */
         NPCProfile: {
             /** @description Id of the row. */

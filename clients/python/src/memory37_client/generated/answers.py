@@ -820,7 +820,8 @@ class MessageHit(OpenModel):
 
 class NPCPrivate(OpenModel):
     """
-    What only the game master may read of an NPC.
+    What only the game master may read of an NPC; voice, goals, play_now and base are for the NPC
+    itself, too (`as` = `npc:<id>`), for whom the rest is empty.
     """
 
     voice: str
@@ -1472,8 +1473,8 @@ class NPCDynamic(OpenModel):
 
 class NPCProfile(OpenModel):
     """
-    An NPC (requirement 1.3). `dynamic` and `private` are for game masters, `apparent` is for
-    players.
+    An NPC (requirement 1.3). `dynamic` and `private` are for game masters and, of itself, for the
+    NPC (`as` = `npc:<id>`); `apparent` is for players.
     """
 
     id: str
