@@ -9749,8 +9749,8 @@ export interface components {
         };
         /**
          * NPCProfile
-         * @description An NPC (requirement 1.3). `dynamic` and `private` are for game masters and, of itself, for the
-         *     NPC (`as` = `npc:<id>`); `apparent` is for players.
+         * @description An NPC (requirement 1.3). `dynamic` and `private` are for game masters and, about itself, for
+         *     the NPC (`as` = `npc:<id>`); `apparent` is for players.
          */
         NPCProfile: {
             /** @description Id of the row. */

@@ -1473,8 +1473,8 @@ class NPCDynamic(OpenModel):
 
 class NPCProfile(OpenModel):
     """
-    An NPC (requirement 1.3). `dynamic` and `private` are for game masters and, of itself, for the
-    NPC (`as` = `npc:<id>`); `apparent` is for players.
+    An NPC (requirement 1.3). `dynamic` and `private` are for game masters and, about itself, for
+    the NPC (`as` = `npc:<id>`); `apparent` is for players.
     """
 
     id: str
