@@ -289,3 +289,21 @@ def test_the_ledger_stays_append_only_outside_a_merge(demo: World, voss: NPC) ->
     jory = NPC.objects.get(world=demo, slug="jory-fenn")
     with pytest.raises(IntegrityError):
         DispositionChange.objects.filter(npc=voss).update(npc=jory)
+
+
+def test_what_a_text_states_about_the_merged_npc_is_told_once(
+    demo: World, stranger: NPC, voss: NPC
+) -> None:
+    ApiClient(demo).put("world/npcs", {"npc_id": "the-rower", "name": "The Rower", "role": "r"})
+    entry = {"title": "Oar Club", "kind": "faction", "body": "Head: [[The Rower]]"}
+    assert ApiClient(demo).put("world/lore", entry)[0] == 200
+
+    def heads() -> list[str]:
+        facts = GraphEdge.objects.believed_now().filter(source_ref="lore:oar-club")
+        return list(facts.values_list("src__slug", flat=True))
+
+    assert heads() == ["the-rower"]
+    merge = merge_npcs(stranger, into=voss, with_profile=True, **BY)
+    assert heads() == ["mira-voss"]
+    undo_merge(merge, by="bo")
+    assert heads() == ["the-rower"]

@@ -6,10 +6,12 @@ from django.test import Client
 
 from art.models import ArtCard
 from episodes.models import Episode
+from knowledge.graph.models import GraphEdge
+from knowledge.models import Lore
 from npcs.models import NPC, Disposition, DispositionChange
 from tests.admin_forms import save_form
 from tests.conftest import ApiClient
-from worlds.models import Party
+from worlds.models import Party, World
 
 pytestmark = pytest.mark.django_db
 
@@ -79,6 +81,37 @@ def test_an_episode_changed_by_hand_is_its_next_version(client: Client, episode:
     save_form(client, f"/admin/episodes/episode/{episode.pk}/change/", form)
     episode.refresh_from_db()
     assert (episode.what, episode.text, episode.version, score()) == ("No fog.", "No fog.", 2, 10)
+
+
+def test_a_home_written_in_the_admin_gets_its_entry(
+    client: Client, world: World, mira: NPC, engine: ApiClient
+) -> None:
+    for title in ("The Stumps", "Hall of Oars"):
+        entry = {"title": title, "kind": "place", "status": "published"}
+        assert engine.put("world/lore", entry)[0] == 200
+    body = {"npc_id": "mira-voss", "name": mira.name, "home": "The Stumps"}
+    assert engine.put("world/npcs", body)[0] == 200
+    form = {
+        "name": mira.name,
+        "faction_visibility": "public",
+        "language": "en",
+        "base": 0,
+        "family": "[]",
+        "milestones": "[]",
+        "visibility": mira.visibility,
+        "known_to": "[]",
+        "secrets-TOTAL_FORMS": 0,
+        "secrets-INITIAL_FORMS": 0,
+    }
+    page = f"/admin/npcs/npc/{mira.pk}/change/"
+    stumps = Lore.objects.get(title="The Stumps")
+    save_form(client, page, {**form, "home": "hall of oars", "home_lore": stumps.pk})
+    mira.refresh_from_db()
+    assert mira.home_lore
+    assert (mira.home, mira.home_lore.slug) == ("Hall of Oars", "hall-of-oars")
+    assert GraphEdge.objects.believed_now().get().dst.name == "Hall of Oars"
+    save_form(client, page, {**form, "home": "nowhere", "home_lore": mira.home_lore_id})
+    assert "nowhere" in " ".join(map(str, client.get(page).context["messages"]))
 
 
 def test_a_ruling_in_the_admin_needs_a_reason(client: Client, episode: Episode) -> None:
