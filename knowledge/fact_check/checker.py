@@ -303,7 +303,8 @@ class FactChecker:
         # Where something happened never ends.
         is_event = src.kind == NodeKind.EVENT
         facts = self.facts if is_event else self.present_facts
-        against = [*self._excluding_facts(reading.relation, src, dst, facts), *refuting]
+        excluding = self._excluding_facts(reading.relation, src, dst, facts)
+        against = [*(() if reading.implies else excluding), *refuting]
         return FactEvidence(ever, against, self._rivals_of(ever, against), is_permanent=is_event)
 
     def _bond_evidence(

@@ -15,6 +15,7 @@ from django.db.models import QuerySet
 
 from knowledge.fact_check.concepts import concepts_of, opposites_of
 from knowledge.fact_check.lexicon import language_of
+from knowledge.fact_check.name_order import NameOrder, orders_agree, read_order
 from knowledge.fact_check.name_slots import (
     described_mentions,
     described_parts,
@@ -30,6 +31,7 @@ from knowledge.fact_check.prose_words import (
     stem_of,
     words_of,
 )
+from knowledge.fact_check.relative_clauses import SentencePart, parts_of, relative_clauses
 from knowledge.fact_check.verdicts import FALSE, TRUE
 from knowledge.graph.entity_linking import EntityLinker
 from knowledge.graph.models import GraphNode, NodeKind
@@ -55,6 +57,16 @@ MARKUP = re.compile(
 
 
 @dataclass(frozen=True)
+class Statement:
+    """What is asked, in words that can be compared."""
+
+    text: str
+    words: SentenceWords
+    order: NameOrder
+    has_relative: bool
+
+
+@dataclass(frozen=True)
 class ProseEvidence:
     """The sentence of a passage that decides, as it is written there."""
 
@@ -71,9 +83,12 @@ def judge_by_prose(text: str, linker: EntityLinker, caller: Caller) -> ProseEvid
     readings = [clear, *islice(described_mentions(text, clear, linker), 1)]
     for mentions in reversed(readings):
         nodes = [linker.node_of(mention) for mention in mentions]
-        statement = words_of(text, mentions, [node.pk for node in nodes], language)
-        if statement.is_supposing or not (statement.words or statement.numbers):
+        words = words_of(text, mentions, [node.pk for node in nodes], language)
+        if words.is_supposing or not (words.words or words.numbers):
             continue
+        order = read_order(text, mentions, nodes, language)
+        has_relative = bool(relative_clauses(text, mentions, language))
+        statement = Statement(text, words, order, has_relative)
         for passages in _passages(text, nodes, caller, searching=mentions is clear):
             found = list(_deciding(statement, passages, caller))
             if found:
@@ -132,9 +147,9 @@ def _found_passages(
 
 
 def _deciding(
-    statement: SentenceWords, passages: list[LorePassage], caller: Caller
+    statement: Statement, passages: list[LorePassage], caller: Caller
 ) -> Iterator[ProseEvidence]:
-    sentences = _likely_sentences(statement, passages)
+    sentences = _likely_sentences(statement.words, passages)
     found = {place.passage.pk: place.passage for place in sentences}
     linker = EntityLinker.for_texts(
         caller.world,
@@ -145,12 +160,49 @@ def _deciding(
     subjects = _subjects_of({passage.lore_id for passage in found.values()})
     topics = {pk: Topics(passage, linker, subjects) for pk, passage in found.items()}
     for place in sentences:
+        if is_same_sentence(statement, place.text):
+            yield ProseEvidence(TRUE, place.text, place.passage)
+            return
         mentions = _clear(linker.mentions(place.text), linker)
-        ids = [linker.node_of(mention).pk for mention in mentions]
-        told = words_of(place.text, mentions, ids, language_of(place.text))
-        topic = topics[place.passage.pk].of(place.number, is_person=told.begins_with_person)
-        if result := compare(statement, told, topic):
-            yield ProseEvidence(result, place.text, place.passage)
+        language = language_of(place.text)
+        for part in _parts_to_compare(statement, place.text, mentions, language):
+            nodes = [linker.node_of(mention) for mention in part.mentions]
+            ids = [node.pk for node in nodes]
+            told = words_of(part.text, part.mentions, ids, language)
+            order = read_order(part.text, part.mentions, nodes, language)
+            topic = topics[place.passage.pk].of(
+                place.number, is_person=told.begins_with_person, is_thing_too=language == "ru"
+            )
+            subject = None if part.is_relative else topic
+            if orders_agree(statement.order, order, subject) and (
+                result := compare(statement.words, told, subject)
+            ):
+                yield ProseEvidence(result, place.text, place.passage)
+                break
+
+
+def is_same_sentence(statement: Statement, sentence: str) -> bool:
+    """Whether a sentence is the statement word for word. `It` means nothing outside its entry."""
+    if statement.words.begins_with_pronoun:
+        return False
+    one, other = (
+        [fold_name(word) for word in WORD_OR_NUMBER.findall(text)]
+        for text in (statement.text, sentence)
+    )
+    return one == other
+
+
+def _parts_to_compare(
+    statement: Statement, sentence: str, mentions: list[NameMention], language: str
+) -> list[SentencePart]:
+    """Return the sentence, or without its relative clauses and those alone, unless the statement
+    has one too or says of which noun they are."""
+    clauses = relative_clauses(sentence, mentions, language)
+    nouns = frozenset().union(*(clause.nouns for clause in clauses if not clause.name))
+    is_named = any(has_concept(noun, statement.words.words) for noun in nouns)
+    if not clauses or statement.has_relative or is_named:
+        return [SentencePart(sentence, tuple(mentions))]
+    return parts_of(sentence, mentions, clauses)
 
 
 @dataclass(frozen=True)
@@ -209,7 +261,8 @@ class Topics:
             mentions = described_parts(text, [], linker)
         return [linker.node_of(mention) for mention in mentions]
 
-    def of(self, number: int, *, is_person: bool) -> GraphNode | None:
+    def of(self, number: int, *, is_person: bool, is_thing_too: bool) -> GraphNode | None:
+        """Return the topic of a sentence; `is_thing_too`: whether its `he` may be a thing."""
         if not is_person:
             return self.subject or self.first
         people = (
@@ -219,7 +272,8 @@ class Topics:
         last = next((found for found in people if found), {})
         if len(last) == 1:
             return next(iter(last.values()))
-        return self.subject
+        is_person_too = self.subject is not None and self.subject.kind == NodeKind.CHARACTER
+        return self.subject if is_thing_too or is_person_too else None
 
 
 def _subjects_of(entries: set[UUID]) -> dict[UUID, GraphNode]:
@@ -313,12 +367,11 @@ def _is_enough(statement: SentenceWords, told: SentenceWords) -> bool:
 
 
 def _names_agree(statement: SentenceWords, told: SentenceWords, subject: GraphNode | None) -> bool:
-    """Whether the sentence is about the names of the statement, in their order. A sentence that
-    names nobody else is about the subject of its entry."""
+    """Whether the sentence is about the names of the statement. One that names nobody else is about
+    the subject of its entry."""
     if set(statement.names) <= set(told.names):
-        order = [name for name in told.names if name in statement.names]
-        return order == list(statement.names)
-    if subject is None or (told.begins_with_person and subject.kind != NodeKind.CHARACTER):
+        return True
+    if subject is None:
         return False
     if told.begins_with_pronoun and set(statement.names) == {subject.pk}:
         return True

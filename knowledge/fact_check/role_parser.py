@@ -23,6 +23,7 @@ ENDS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "member": ((PERSON,), (GROUP,)),
     "located": ((PERSON, THING, GROUP, EVENT), (PLACE,)),
     "owns": (PARTIES, (THING, PLACE)),
+    "holds": (PARTIES, (THING, PLACE)),
     "founded": ((PERSON,), (GROUP, PLACE)),
     "made": ((PERSON,), (THING,)),
     "wrote": ((PERSON,), (THING,)),
