@@ -18,7 +18,7 @@ from knowledge.fact_check.lexicon import claim_kinds, language_of, lexicon, load
 from knowledge.fact_check.name_slots import DescribedMention, joined_mentions, with_slots
 from knowledge.fact_check.paraphrases import LETTERS, NONE, PhraseClass, mask_names, phrase_model
 from knowledge.fact_check.prose_words import words_of
-from knowledge.fact_check.role_parser import aspect_of
+from knowledge.fact_check.role_parser import aspect_of, says_holding
 from knowledge.fact_check.statement_parts import (
     SPACES,
     ClaimDate,
@@ -177,6 +177,8 @@ def _claim(statement: OpenStatement, guess: PhraseClass) -> Claim:
     if not guess.is_first:
         a, b = b, a
     names = ALTERNATIVES.get(guess.claim, (guess.claim,))
+    if guess.claim == "owns" and says_holding(statement.text, statement.language):
+        names = ("holds",)
     kinds = tuple(claim_kinds()[name] for name in names)
     tense, date = statement.tense, statement.date
     aspect = aspect_of(statement.text, guess.claim, statement.language)

@@ -96,6 +96,12 @@ def aspect_of(text: str, claim: str, language: str) -> Aspect:
     return "states"
 
 
+def says_holding(text: str, language: str) -> bool:
+    """Whether a sentence says that somebody keeps or holds something, and not that he owns it."""
+    patterns = {role.claim: role.states for role in _roles(language)}
+    return bool(patterns["holds"].search(text)) and not patterns["owns"].search(text)
+
+
 def is_headship(text: str, language: str) -> bool:
     rows = load_yaml("roles")[language]["headships"]
     return any(_words(words, language).fullmatch(text) for words in rows.values())

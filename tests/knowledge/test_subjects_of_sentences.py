@@ -157,6 +157,7 @@ def test_a_relative_clause_is_about_the_noun_beside_it(island, statement, wanted
         ("Dorrin Vale runs the Cracked Bell.", "unknown"),
         ("The Cracked Bell is held by Dorrin Vale.", "unknown"),
         ("The Cracked Bell is in the hands of Dorrin Vale.", "unknown"),
+        ("It is Dorrin Vale who keeps the Cracked Bell going.", "unknown"),
         ("Maren Holt has the Cracked Bell.", "true"),
         ("Dorrin Vale does not keep the Cracked Bell.", "unknown"),
         ("Доррин Вейл владеет The Cracked Bell.", "false"),
