@@ -43,13 +43,15 @@ TREES: dict[str, Any] = {
     "min_samples_leaf": 15,
     "random_state": 0,
 }
-LEAST = 0.4
-ANSWERS, UPDATE = ("1", "="), ">"
+LEAST = 0.3
+TRIED = (0.2, 0.3, 0.4, 0.5, 0.6, 0.7)
+ANSWERS, UPDATE, STILL = ("1", "="), ">", "."
 
 
 @dataclass(frozen=True)
 class Scene:
-    """Lines of (kind, text), oldest first; `x` is of another group."""
+    """Lines of (kind, text), oldest first; `x` is of another group, `.` of a store in which nothing
+    changed."""
 
     group: int
     author: str
@@ -57,10 +59,15 @@ class Scene:
     lines: Sequence[tuple[str, str]]
     is_whole: bool = True
 
+    @property
+    def is_still(self) -> bool:
+        return any(kind == STILL for kind, _text in self.lines)
+
 
 @dataclass(frozen=True)
 class Candidates:
-    """Pairs of lines, the older first, of one scene."""
+    """Pairs of lines, the older first, of one scene; of a scene in which nothing changed only those
+    whose older one is among the `OLDER` nearest to the question, as in a search."""
 
     scene: Scene
     pairs: Sequence[tuple[int, int]]
@@ -109,6 +116,36 @@ def make_scenes(groups: list[dict[str, str]]) -> Iterator[Scene]:
         yield make_scene(number, group, groups, chance, is_whole=False)
 
 
+def still_scenes() -> Iterator[Scene]:
+    """Yield a scene for each question of the sets of abstention: the memories nearest to it, told
+    in any order. None of them outdates another: most memories of a store are like these."""
+    from bench.abstention import SETS, files_of, load_pairs
+    from memories.search.outdated import NEWER
+
+    chance = random.Random(6)
+    for author, files in SETS.items():
+        questions, memories = load_pairs([files_of(*pair) for pair in files])
+        for language in ("en", "ru", "ko"):
+            asked = [row["text"] for row in questions if row["language"] == language]
+            told = [row["text"] for row in memories if row["language"] == language]
+            for number, (question, nearest) in enumerate(nearest_texts(asked, told, NEWER)):
+                # As many as in other scenes: their number must tell nothing.
+                found = nearest[: chance.choice([4, 6, 8, 10, 12])]
+                lines = [(STILL, text) for text in chance.sample(found, len(found))]
+                yield Scene(number, f"still {author}", question, lines, is_whole=False)
+
+
+def nearest_texts(
+    questions: Sequence[str], texts: Sequence[str], count: int
+) -> Iterator[tuple[str, list[str]]]:
+    from retrieval.embedders import get_embedder
+
+    embedder = get_embedder("memory")
+    asked, stored = embedder.embed_query([*questions]), embedder.embed_document([*texts])
+    for question, cosines in zip(questions, np.asarray(asked) @ np.asarray(stored).T, strict=True):
+        yield question, [texts[at] for at in np.argsort(-cosines)[:count]]
+
+
 def make_scene(
     number: int,
     group: dict[str, str],
@@ -137,6 +174,7 @@ def make_scene(
 
 
 def pairs_of(scenes: list[Scene]) -> list[Candidates]:
+    from memories.search.outdated import OLDER
     from memories.similarity.updates import ComparedTexts, StatedText, signs_of_update
     from retrieval.embedders import get_embedder
 
@@ -156,6 +194,9 @@ def pairs_of(scenes: list[Scene]) -> list[Candidates]:
         question = asked[scene.question]
         compared = ComparedTexts(question, [stated[text] for _, text in scene.lines])
         pairs = [*combinations(range(len(scene.lines)), 2)]
+        if scene.is_still:
+            first = set(np.argsort(-compared.relevance)[:OLDER].tolist())
+            pairs = [pair for pair in pairs if pair[0] in first]
         signs = [signs_of_update(compared, one, two) for one, two in pairs]
         result.append(Candidates(scene, pairs, signs, compared.relevance.tolist()))
     return result
@@ -193,8 +234,25 @@ def print_held_out(examples: list[Candidates]) -> None:
                 for each, of_pairs in zip(examples, probabilities, strict=True)
                 if each.scene.author == author
             ]
-            for least in (0.2, 0.3, 0.4, 0.5, 0.6):
+            for least in TRIED:
                 print_judged(f"{name} held out, {author}, from {least}", own, least=least)
+        print_still(name, examples, probabilities)
+
+
+def print_still(
+    name: str, examples: Sequence[Candidates], probabilities: Sequence[Sequence[float]]
+) -> None:
+    """Print of how many questions, to stores in which nothing changed, another memory comes first
+    than by relevance."""
+    still = [
+        (each, of_pairs)
+        for each, of_pairs in zip(examples, probabilities, strict=True)
+        if each.scene.is_still
+    ]
+    for least in TRIED:
+        displaced = [judge(each, of_pairs, least=least)["displaced"] for each, of_pairs in still]
+        share = np.mean(displaced)
+        print(f"{name} held out, nothing changed, from {least}: another first {share:.3f}")
 
 
 def probabilities_held_out(examples: list[Candidates], folds: Sequence[object]) -> list[Any]:
@@ -251,6 +309,7 @@ def judge(each: Candidates, probabilities: Sequence[float], *, least: float) -> 
     return Counter(
         {
             "first": kinds[top] == UPDATE,
+            "displaced": top != best,
             "first by relevance": kinds[best] == UPDATE,
             "former": len(former),
             "marked": len(marked),
@@ -306,7 +365,7 @@ def main() -> None:
     connect("memory37_updates_bench")
     if options.ask:
         return ask_file(options.ask)
-    examples = pairs_of([*make_scenes(load_authors())])
+    examples = pairs_of([*make_scenes(load_authors()), *still_scenes()])
     if options.fit:
         from memories.similarity.updates import MODEL_FILE
 

@@ -44,7 +44,7 @@ from knowledge.fact_check.verdicts import (
     Judgement,
     decide,
     is_valid_on,
-    negated,
+    deny,
     no_evidence,
 )
 from knowledge.graph.contradiction_models import ConflictRule
@@ -79,7 +79,7 @@ class FactChecker:
             claim = replace(claim, tense=Tense.NO_LONGER)
         if claim.state:
             verdict = self._judge_state(claim)
-            return negated(verdict) if claim.is_negated else verdict
+            return deny(verdict) if claim.is_negated else verdict
         if claim.b is None and claim.kinds and claim.kinds[0].readings:
             led = self._led_by(claim)
             if led is None:
@@ -94,7 +94,7 @@ class FactChecker:
             verdict = judge_amount(claim, verdict)
         if claim.says_more and (claim.is_negated or verdict.result == TRUE):
             return no_evidence()
-        return negated(verdict) if claim.is_negated else verdict
+        return deny(verdict) if claim.is_negated else verdict
 
     def _judge_duration(self, claim: Claim) -> Judgement:
         """Judge how long something lasted, by the facts that say that it did: true if all lasted so

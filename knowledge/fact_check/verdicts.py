@@ -95,7 +95,7 @@ def flat(chains: Sequence[Chain]) -> tuple[GraphEdge, ...]:
     return tuple({fact.pk: fact for chain in chains for fact in chain}.values())
 
 
-def negated(verdict: Judgement) -> Judgement:
+def deny(verdict: Judgement) -> Judgement:
     """Return the verdict on the contrary of what was judged; its reason is about the contrary."""
     if verdict.result == TRUE:
         reason, result = _("A known fact rules it out."), FALSE

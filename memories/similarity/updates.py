@@ -71,10 +71,10 @@ class ComparedTexts:
         return np.array([text.vector for text in self.texts]) @ self.question.vector
 
     @cached_property
-    def likeness(self) -> Vectors:
+    def cosines_of_texts(self) -> Vectors:
         vectors = np.array([text.vector for text in self.texts])
-        likeness: Vectors = vectors @ vectors.T
-        return likeness
+        cosines_of_texts: Vectors = vectors @ vectors.T
+        return cosines_of_texts
 
     @cached_property
     def multilingual_relevance(self) -> Vectors:
@@ -85,7 +85,7 @@ class ComparedTexts:
         return np.mean(cosines, axis=0)  # type: ignore[no-any-return]
 
     @cached_property
-    def multilingual_likeness(self) -> Vectors:
+    def multilingual_cosines(self) -> Vectors:
         parts = [np.array([text.parts[part] for text in self.texts]) for part in MULTILINGUAL]
         return np.mean([rows @ rows.T for rows in parts], axis=0)  # type: ignore[no-any-return]
 
@@ -104,18 +104,17 @@ def signs_beside_others(compared: ComparedTexts, older: int, newer: int) -> list
     """How far the two stand out: by how much each is nearer to the question, and both to one
     another, than the best of the others is, and how many of them are nearer."""
     others = [at for at in range(len(compared.texts)) if at not in (older, newer)]
-    likeness = compared.likeness
+    cosines_of_texts = compared.cosines_of_texts
     signs = [
-        (float(likeness[older, newer]) + float(compared.relevance[[older, newer]].sum())) / 3,
-        len(compared.texts),
+        (float(cosines_of_texts[older, newer]) + float(compared.relevance[[older, newer]].sum())) / 3,
     ]
     for relevance in (compared.relevance, compared.multilingual_relevance):
         signs += [lead(relevance, at, others) for at in (older, newer)]
         signs += [int((relevance > relevance[at]).sum()) for at in (older, newer)]
-    for matrix in (likeness, compared.multilingual_likeness):
+    for matrix in (cosines_of_texts, compared.multilingual_cosines):
         signs += [lead(matrix[older], newer, others), lead(matrix[newer], older, others)]
-    signs += [sum(likeness[older, at] > likeness[older, newer] for at in others)]
-    signs += [sum(likeness[newer, at] > likeness[older, newer] for at in others)]
+    signs += [sum(cosines_of_texts[older, at] > cosines_of_texts[older, newer] for at in others)]
+    signs += [sum(cosines_of_texts[newer, at] > cosines_of_texts[older, newer] for at in others)]
     return signs
 
 
