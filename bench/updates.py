@@ -43,8 +43,8 @@ TREES: dict[str, Any] = {
     "min_samples_leaf": 15,
     "random_state": 0,
 }
-LEAST = 0.3
-TRIED = (0.2, 0.3, 0.4, 0.5, 0.6, 0.7)
+LEAST = 0.25
+TRIED = (0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.7)
 ANSWERS, UPDATE, STILL = ("1", "="), ">", "."
 
 

@@ -43,8 +43,8 @@ from knowledge.fact_check.verdicts import (
     FactEvidence,
     Judgement,
     decide,
-    is_valid_on,
     deny,
+    is_valid_on,
     no_evidence,
 )
 from knowledge.graph.contradiction_models import ConflictRule

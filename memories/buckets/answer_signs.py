@@ -31,7 +31,7 @@ from memories.similarity.question_type import NAME, asked_kinds, has_kind, is_sa
 from memories.similarity.trees import BoostedTrees
 from memories.text_caches import text_cache
 from memories.vectors import Vectors
-from retrieval.embedders.universal_sentence import embed_universal
+from retrieval.embedders import embed_universal
 from retrieval.text import WORD_OR_NUMBER, has_hangul, is_cyrillic
 
 MODEL_FILE = Path(__file__).parent / "answer_signs.json"

@@ -11,9 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from retrieval.embedders import Vectors, unit_rows
-from retrieval.embedders.local import LocalEmbedder
-from retrieval.embedders.parts import BGE_DIMS
+from retrieval.embedders import BGE_DIMS, LocalEmbedder, Vectors, unit_rows
 
 PATH = Path(__file__).with_name("question_map.npz")
 

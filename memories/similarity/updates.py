@@ -73,8 +73,8 @@ class ComparedTexts:
     @cached_property
     def cosines_of_texts(self) -> Vectors:
         vectors = np.array([text.vector for text in self.texts])
-        cosines_of_texts: Vectors = vectors @ vectors.T
-        return cosines_of_texts
+        between: Vectors = vectors @ vectors.T
+        return between
 
     @cached_property
     def multilingual_relevance(self) -> Vectors:
@@ -104,17 +104,17 @@ def signs_beside_others(compared: ComparedTexts, older: int, newer: int) -> list
     """How far the two stand out: by how much each is nearer to the question, and both to one
     another, than the best of the others is, and how many of them are nearer."""
     others = [at for at in range(len(compared.texts)) if at not in (older, newer)]
-    cosines_of_texts = compared.cosines_of_texts
+    between = compared.cosines_of_texts
     signs = [
-        (float(cosines_of_texts[older, newer]) + float(compared.relevance[[older, newer]].sum())) / 3,
+        (float(between[older, newer]) + float(compared.relevance[[older, newer]].sum())) / 3,
     ]
     for relevance in (compared.relevance, compared.multilingual_relevance):
         signs += [lead(relevance, at, others) for at in (older, newer)]
         signs += [int((relevance > relevance[at]).sum()) for at in (older, newer)]
-    for matrix in (cosines_of_texts, compared.multilingual_cosines):
+    for matrix in (between, compared.multilingual_cosines):
         signs += [lead(matrix[older], newer, others), lead(matrix[newer], older, others)]
-    signs += [sum(cosines_of_texts[older, at] > cosines_of_texts[older, newer] for at in others)]
-    signs += [sum(cosines_of_texts[newer, at] > cosines_of_texts[older, newer] for at in others)]
+    signs += [sum(between[older, at] > between[older, newer] for at in others)]
+    signs += [sum(between[newer, at] > between[older, newer] for at in others)]
     return signs
 
 

@@ -139,7 +139,7 @@ def signs_of_roles(one: str, other: str) -> list[float]:
     is_swapped = any(first == (second[1], second[0]) for first, second in combinations(changed, 2))
     is_converse = _has_converse(mine, yours)
     inversions = sum(first[1] > second[1] for first, second in combinations(places, 2))
-    neighbours = (_parted(places), _parted(sorted((place, at) for at, place in places)))
+    neighbours = (_count_parted(places), _count_parted(sorted((place, at) for at, place in places)))
     small, others = (SMALL_WORDS & set(text.forms) for text in (mine, yours))
     left = (len(mine.words) - len(shared), len(yours.words) - len(shared))
     return [
@@ -176,7 +176,7 @@ def _shared_places(mine: RoledText, yours: RoledText) -> list[tuple[int, int]]:
     return sorted((at, place) for place, at in places.items())
 
 
-def _parted(places: list[tuple[int, int]]) -> int:
+def _count_parted(places: list[tuple[int, int]]) -> int:
     """Return how many shared words that stand side by side in one text are apart in the other: the
     two cats and one dog, one cat and two dogs."""
     return sum(

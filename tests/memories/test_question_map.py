@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from memories.search.question_map import map_question
-from retrieval.embedders.hashing import HashingEmbedder
-from retrieval.embedders.local import LocalEmbedder
+from retrieval.embedders import HashingEmbedder, LocalEmbedder
 
 
 @pytest.fixture(scope="module")
