@@ -1,10 +1,9 @@
 """The linear map of questions (`memories/search/question_map.py`): how well it finds memories of an
-author whom it was not fitted to, and its fit to all: `python -m bench.question_map [FOLDER…]
-[--write]`.
+author whom it was not fitted to, and its fit to all: `python -m bench.question_map [--write]`.
 
-Each folder is a set of another author: `memories.jsonl` and `questions.jsonl`, as those of
-`bench.abstention`. Fitted to the answerable questions in three languages, by gradient descent on
-the cross entropy of the right memory among all memories of its language; the map is drawn to the
+Fitted to the answerable questions of `bench.abstention` in three languages and to pairs of a
+memory and a question in quite other words (`question_pairs_*.jsonl`), by gradient descent on the
+cross entropy of the right memory among all memories of its language; the map is drawn to the
 identity, because there are far fewer questions than coefficients. Own words and short memories are
 asked once more at the end: nothing is fitted to them.
 """
@@ -19,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bench.labelled_sets import load_rows, own_memory_sets
+from bench.labelled_sets import DATA, load_rows, own_memory_sets
 from bench.metrics import measures_of
 
 Floats = NDArray[np.floating[Any]]
@@ -29,6 +28,8 @@ SHARPNESS = 20.0
 """Of the softmax over cosines."""
 TO_IDENTITY = 0.03
 RANK = 128
+PAIRS = "question_pairs_*.jsonl"
+"""By two authors a language; the language is part of the name."""
 MEASURED = ("ru", "ko")
 """The languages whose questions are mapped. English pairs are fitted to as well."""
 
@@ -47,14 +48,13 @@ class Pairs:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("folders", nargs="*", type=Path)
     parser.add_argument("--write", action="store_true", help="Write the map of all authors.")
     options = parser.parse_args()
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "memory_site.settings")
     import django
 
     django.setup()
-    sets = [pairs for author, rows in authors(options.folders) for pairs in embed(author, *rows)]
+    sets = [pairs for author, rows in authors() for pairs in embed(author, *rows)]
     names = list(dict.fromkeys(pairs.author for pairs in sets))
     for name in names:
         factors = low_rank(fit([pairs for pairs in sets if pairs.author != name]))
@@ -71,15 +71,25 @@ def main() -> None:
         print_figures(dataset.name, scopes, *factors)
 
 
-def authors(folders: Sequence[Path]) -> list[tuple[str, tuple[Any, Any]]]:
+def authors() -> list[tuple[str, tuple[Any, Any]]]:
+    """Return the questions and the memories of each author."""
     from bench.abstention import SETS, files_of, load_pairs
 
-    ours = [(name, load_pairs([files_of(*pair) for pair in pairs])) for name, pairs in SETS.items()]
-    others = [
-        (folder.name, (load_rows(folder / "questions.jsonl"), load_rows(folder / "memories.jsonl")))
-        for folder in folders
+    asked = [
+        (name, load_pairs([files_of(*pair) for pair in pairs])) for name, pairs in SETS.items()
     ]
-    return [*ours, *others]
+    return [*asked, *((path.stem, written_pairs(path)) for path in sorted(DATA.glob(PAIRS)))]
+
+
+def written_pairs(path: Path) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    language, rows = path.stem.split("_")[2], load_rows(path)
+    questions = [
+        {"text": row["question"], "relevant_ids": [row["id"]], "answerable": True} for row in rows
+    ]
+    memories = [{"id": row["id"], "text": row["memory"]} for row in rows]
+    return [each | {"language": language} for each in questions], [
+        each | {"language": language} for each in memories
+    ]
 
 
 def embed(author: str, questions: Any, memories: Any) -> list[Pairs]:
@@ -96,6 +106,7 @@ def embed(author: str, questions: Any, memories: Any) -> list[Pairs]:
             [(row["id"], row["text"]) for row in memories if language_of(row) == language],
         )
         for language in ("en", "ru", "ko")
+        if any(language_of(row) == language for row in questions)
     ]
 
 
@@ -194,6 +205,8 @@ def print_figures(name: str, sets: Sequence[Pairs], left: Floats, right: Floats)
     """Print how often the answer is first, and nDCG@10, without the map and with it."""
     for language in MEASURED:
         chosen = [pairs for pairs in sets if pairs.language == language]
+        if not chosen:
+            continue
         ways = {
             "before": [measure(pairs, pairs.questions) for pairs in chosen],
             "after": [
