@@ -91,11 +91,11 @@ def read_order(
         if inside is not None:
             is_joined = has_break and lists.breaks.union(lists.articles).issuperset(since)
             begins_with_name |= last_end == 0 and lists.articles.issuperset(since)
-            named = _named(mentions[inside], nodes[inside], before, language)
+            named = _name_reference(mentions[inside], nodes[inside], before, language)
             found.append(replace(named, is_after_break=has_break, is_joined=is_joined))
             since, last_end = [], mentions[inside].end
         else:
-            found.append(replace(_unnamed(word, before, lists), is_after_break=has_break))
+            found.append(replace(_word_reference(word, before, lists), is_after_break=has_break))
             since.append(word.norm)
         before.append(word)
     if language == "ko":
@@ -103,7 +103,7 @@ def read_order(
     return NameOrder(tuple(found), begins_with_name, language)
 
 
-def _unnamed(word: Word, before: Sequence[Word], lists: OrderWords) -> Reference:
+def _word_reference(word: Word, before: Sequence[Word], lists: OrderWords) -> Reference:
     """Return a pronoun or another word."""
     is_oblique = _is_after(before, lists.oblique, lists)
     is_agent = _is_after(before, lists.agents, lists)
@@ -129,7 +129,7 @@ def _is_after(before: Sequence[Word], words: frozenset[str], lists: OrderWords) 
     return bool(plain) and plain[-1] in words
 
 
-def _named(
+def _name_reference(
     mention: NameMention, node: GraphNode, before: Sequence[Word], language: str
 ) -> Reference:
     lists = order_words(language)

@@ -51,13 +51,15 @@ MOST_OTHER_WORDS, MOST_NUMBERS = 1, 2
 LONGEST_SENTENCE = 400
 PARTS = frozenset(["단", "칸", "채", "권", "층", "그루"])
 """Korean counters of what a thing consists of: `백 단이다` says no more than the number."""
+CLEFT = re.compile(r"it(?:[’']s| is| was)\b", re.IGNORECASE)
+"""`It was Hale who carved the gate`; any other pronoun at the beginning means nobody knows whom."""
 MARKUP = re.compile(
     r"\[\[(?:[^\]|]*\|)?([^\]]*)\]\]|^\s*(?:#+|[-*]|\d+\.)\s+|[*_`>]+", re.MULTILINE
 )
 
 
 @dataclass(frozen=True)
-class Statement:
+class AskedStatement:
     """What is asked, in words that can be compared."""
 
     text: str
@@ -84,11 +86,12 @@ def judge_by_prose(text: str, linker: EntityLinker, caller: Caller) -> ProseEvid
     for mentions in reversed(readings):
         nodes = [linker.node_of(mention) for mention in mentions]
         words = words_of(text, mentions, [node.pk for node in nodes], language)
-        if words.is_supposing or not (words.words or words.numbers):
+        has_subject = not words.begins_with_pronoun or CLEFT.match(text)
+        if words.is_supposing or not has_subject or not (words.words or words.numbers):
             continue
         order = read_order(text, mentions, nodes, language)
         has_relative = bool(relative_clauses(text, mentions, language))
-        statement = Statement(text, words, order, has_relative)
+        statement = AskedStatement(text, words, order, has_relative)
         for passages in _passages(text, nodes, caller, searching=mentions is clear):
             found = list(_deciding(statement, passages, caller))
             if found:
@@ -147,7 +150,7 @@ def _found_passages(
 
 
 def _deciding(
-    statement: Statement, passages: list[LorePassage], caller: Caller
+    statement: AskedStatement, passages: list[LorePassage], caller: Caller
 ) -> Iterator[ProseEvidence]:
     sentences = _likely_sentences(statement.words, passages)
     found = {place.passage.pk: place.passage for place in sentences}
@@ -181,10 +184,8 @@ def _deciding(
                 break
 
 
-def is_same_sentence(statement: Statement, sentence: str) -> bool:
-    """Whether a sentence is the statement word for word. `It` means nothing outside its entry."""
-    if statement.words.begins_with_pronoun:
-        return False
+def is_same_sentence(statement: AskedStatement, sentence: str) -> bool:
+    """Whether a sentence is the statement word for word."""
     one, other = (
         [fold_name(word) for word in WORD_OR_NUMBER.findall(text)]
         for text in (statement.text, sentence)
@@ -193,16 +194,14 @@ def is_same_sentence(statement: Statement, sentence: str) -> bool:
 
 
 def _parts_to_compare(
-    statement: Statement, sentence: str, mentions: list[NameMention], language: str
+    statement: AskedStatement, sentence: str, mentions: list[NameMention], language: str
 ) -> list[SentencePart]:
     """Return the sentence, or without its relative clauses and those alone, unless the statement
-    has one too or says of which noun they are."""
+    has one, too."""
     clauses = relative_clauses(sentence, mentions, language)
-    nouns = frozenset().union(*(clause.nouns for clause in clauses if not clause.name))
-    is_named = any(has_concept(noun, statement.words.words) for noun in nouns)
-    if not clauses or statement.has_relative or is_named:
+    if not clauses or statement.has_relative:
         return [SentencePart(sentence, tuple(mentions))]
-    return parts_of(sentence, mentions, clauses)
+    return parts_of(sentence, mentions, clauses, statement.words.words)
 
 
 @dataclass(frozen=True)

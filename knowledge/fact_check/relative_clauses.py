@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from knowledge.fact_check.prose_words import stem_of
+from knowledge.fact_check.prose_words import has_concept, stem_of
 from retrieval.text import WORD_OR_NUMBER, NameMention, fold_name
 
 RELATIVES = {
@@ -29,13 +29,13 @@ KOREAN_MODIFIER = re.compile(r"\S*[가-힣](?:는|던|한|된|든|운|킨|린|�
 @dataclass(frozen=True)
 class RelativeClause:
     """Characters [start, end) of a sentence; what they say begins at `body`. `name`: the name that
-    they describe, if it is one; `nouns`: the stems of the word before them."""
+    they describe, if it is one, else they describe the noun in [noun, start)."""
 
     start: int
     body: int
     end: int
     name: NameMention | None
-    nouns: frozenset[str]
+    noun: int
 
 
 @dataclass(frozen=True)
@@ -61,15 +61,12 @@ def relative_clauses(
             continue
         end = ENDS.search(sentence, match.end())
         before = sentence[: match.start()]
-        words = WORD_OR_NUMBER.findall(before)[-1:]
+        words = list(WORD_OR_NUMBER.finditer(before))
+        noun = words[-1].start() if words else match.start()
         name = next((m for m in mentions if m.end == len(before.rstrip(" \"'»”"))), None)
-        nouns = frozenset(stem_of(fold_name(word)) for word in words)
-        # The words of a participle are said of the noun, and the relative pronoun says nothing.
-        found.append(
-            RelativeClause(
-                match.start(), match.start() + 1, end.start() if end else len(sentence), name, nouns
-            )
-        )
+        # A participle is said of the noun, too, and a relative pronoun says nothing.
+        last = end.start() if end else len(sentence)
+        found.append(RelativeClause(match.start(), match.start() + 1, last, name, noun))
     return found
 
 
@@ -84,13 +81,17 @@ def _korean_clauses(sentence: str, mentions: Sequence[NameMention]) -> Iterator[
         verb = before.rstrip().rfind(" ") + 1
         if any(m.start <= verb < m.end for m in mentions) or start >= mention.start:
             continue
-        yield RelativeClause(start, start, mention.start, mention, frozenset())
+        yield RelativeClause(start, start, mention.start, mention, mention.start)
 
 
 def parts_of(
-    sentence: str, mentions: Sequence[NameMention], clauses: Sequence[RelativeClause]
+    sentence: str,
+    mentions: Sequence[NameMention],
+    clauses: Sequence[RelativeClause],
+    said: frozenset[str],
 ) -> list[SentencePart]:
-    """Return the sentence without its relative clauses, and those about a name as sentences."""
+    """Return the sentence without its relative clauses, and as sentences those about a name or
+    about a noun that is one of the words `said`."""
     main, kept, at = "", [], 0
     for clause in [*clauses, None]:
         end = clause.start if clause else len(sentence)
@@ -99,16 +100,24 @@ def parts_of(
         at = clause.end if clause else end
     parts = [SentencePart(main, tuple(kept))]
     for clause in clauses:
-        if clause.name:
-            name = clause.name.text + " "
-            shift = len(name) - clause.body
-            inside = [m for m in mentions if clause.body <= m.start and m.end <= clause.end]
-            subject = _moved(clause.name, -clause.name.start)
-            text = name + sentence[clause.body : clause.end]
-            parts.append(
-                SentencePart(text, (subject, *(_moved(m, shift) for m in inside)), is_relative=True)
-            )
+        noun = sentence[clause.noun : clause.start].rstrip()
+        if clause.name or has_concept(stem_of(fold_name(noun)), said):
+            parts.append(_relative_part(sentence, mentions, clause, noun))
     return parts
+
+
+def _relative_part(
+    sentence: str, mentions: Sequence[NameMention], clause: RelativeClause, noun: str
+) -> SentencePart:
+    subject = [_moved(clause.name, -clause.name.start)] if clause.name else []
+    first = f"{clause.name.text if clause.name else noun} "
+    shift = len(first) - clause.body
+    inside = [m for m in mentions if clause.body <= m.start and m.end <= clause.end]
+    return SentencePart(
+        first + sentence[clause.body : clause.end],
+        (*subject, *(_moved(m, shift) for m in inside)),
+        is_relative=clause.name is not None,
+    )
 
 
 def _moved(mention: NameMention, by: int) -> NameMention:
