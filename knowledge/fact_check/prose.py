@@ -199,9 +199,10 @@ def _parts_to_compare(
     """Return the sentence, or without its relative clauses and those alone, unless the statement
     has one, too."""
     clauses = relative_clauses(sentence, mentions, language)
-    if not clauses or statement.has_relative:
-        return [SentencePart(sentence, tuple(mentions))]
-    return parts_of(sentence, mentions, clauses, statement.words.words)
+    said = statement.words.words
+    if not statement.has_relative and not all(each.is_plain(sentence, said) for each in clauses):
+        return parts_of(sentence, mentions, clauses, said)
+    return [SentencePart(sentence, tuple(mentions))]
 
 
 @dataclass(frozen=True)

@@ -36,6 +36,16 @@ class RelativeClause:
     end: int
     name: NameMention | None
     noun: int
+    has_names: bool = False
+
+    def noun_of(self, sentence: str) -> str:
+        return sentence[self.noun : self.start].rstrip()
+
+    def is_plain(self, sentence: str, said: frozenset[str]) -> bool:
+        """Whether it names nobody and is about a noun that is one of the words `said`: then whoever
+        says it of the subject speaks of this noun, too."""
+        is_said = has_concept(stem_of(fold_name(self.noun_of(sentence))), said)
+        return self.name is None and not self.has_names and is_said
 
 
 @dataclass(frozen=True)
@@ -66,7 +76,8 @@ def relative_clauses(
         name = next((m for m in mentions if m.end == len(before.rstrip(" \"'»”"))), None)
         # A participle is said of the noun, too, and a relative pronoun says nothing.
         last = end.start() if end else len(sentence)
-        found.append(RelativeClause(match.start(), match.start() + 1, last, name, noun))
+        has_names = any(match.start() <= m.start < last for m in mentions)
+        found.append(RelativeClause(match.start(), match.start() + 1, last, name, noun, has_names))
     return found
 
 
@@ -100,7 +111,7 @@ def parts_of(
         at = clause.end if clause else end
     parts = [SentencePart(main, tuple(kept))]
     for clause in clauses:
-        noun = sentence[clause.noun : clause.start].rstrip()
+        noun = clause.noun_of(sentence)
         if clause.name or has_concept(stem_of(fold_name(noun)), said):
             parts.append(_relative_part(sentence, mentions, clause, noun))
     return parts
