@@ -106,7 +106,9 @@ def parts_of(
     main, kept, at = "", [], 0
     for clause in [*clauses, None]:
         end = clause.start if clause else len(sentence)
-        kept += [_moved(m, len(main) - at) for m in mentions if at <= m.start and m.end <= end]
+        kept += [
+            _shift_mention(m, len(main) - at) for m in mentions if at <= m.start and m.end <= end
+        ]
         main += sentence[at:end]
         at = clause.end if clause else end
     parts = [SentencePart(main, tuple(kept))]
@@ -120,16 +122,16 @@ def parts_of(
 def _relative_part(
     sentence: str, mentions: Sequence[NameMention], clause: RelativeClause, noun: str
 ) -> SentencePart:
-    subject = [_moved(clause.name, -clause.name.start)] if clause.name else []
+    subject = [_shift_mention(clause.name, -clause.name.start)] if clause.name else []
     first = f"{clause.name.text if clause.name else noun} "
     shift = len(first) - clause.body
     inside = [m for m in mentions if clause.body <= m.start and m.end <= clause.end]
     return SentencePart(
         first + sentence[clause.body : clause.end],
-        (*subject, *(_moved(m, shift) for m in inside)),
+        (*subject, *(_shift_mention(m, shift) for m in inside)),
         is_relative=clause.name is not None,
     )
 
 
-def _moved(mention: NameMention, by: int) -> NameMention:
+def _shift_mention(mention: NameMention, by: int) -> NameMention:
     return replace(mention, start=mention.start + by, end=mention.end + by)
