@@ -28,7 +28,7 @@ from worlds import keys
 from worlds.event_model import Event
 from worlds.models import World
 
-CHANGES = int(os.environ.get("EVENT_FAULT_CHANGES", "250"))
+CHANGES = int(os.environ.get("EVENT_FAULT_CHANGES", "240"))
 WRITERS = 4
 SECONDS = 120 + CHANGES // 10
 pytestmark = [
