@@ -17,7 +17,7 @@ from episodes.admin import ReadOnlyAdmin
 from knowledge.graph.upsert import lock_graph
 from npcs import dispositions
 from npcs.dispositions import day_reached
-from npcs.field_links import LINKED, unlinked_names
+from npcs.field_links import FIELDS_WITH_ENTRY, unlinked_names
 from npcs.links import claims_of_npc
 from npcs.models import NPC, Disposition, DispositionChange, Secret
 from npcs.profiles import present_disposition
@@ -66,7 +66,7 @@ class NPCAdmin(EditorTexts, WorldScoped, VersionHistory, ModelAdmin):
         lock_graph(row.world)
 
     def save_model(self, request: HttpRequest, obj: NPC, form: Any, change: bool) -> None:
-        for name in set(LINKED) & set(form.changed_data):
+        for name in set(FIELDS_WITH_ENTRY) & set(form.changed_data):
             if f"{name}_lore" not in form.changed_data:
                 # The entry of the old name: that of the new one is found when the NPC is stored.
                 setattr(obj, f"{name}_lore", None)

@@ -14,7 +14,7 @@ from npcs.field_facts import FIELDS
 from npcs.models import NPC
 from worlds.models import World
 
-LINKED = tuple(field.name for field in FIELDS)
+FIELDS_WITH_ENTRY = tuple(field.name for field in FIELDS)
 
 
 def link_fields(world: World, npcs: Iterable[NPC]) -> None:
@@ -23,7 +23,7 @@ def link_fields(world: World, npcs: Iterable[NPC]) -> None:
     unlinked = [
         (npc, name)
         for npc in npcs
-        for name in LINKED
+        for name in FIELDS_WITH_ENTRY
         if getattr(npc, name) and getattr(npc, f"{name}_lore_id") is None
     ]
     lore = lore_by_name(world, [getattr(npc, name) for npc, name in unlinked]) if unlinked else {}
@@ -38,15 +38,15 @@ def npcs_without_entry(world: World, entries: Sequence[Lore] | None = None) -> l
     `entries`."""
     rows: Any = NPC.objects.filter(world=world).select_related("world")
     wanted = Q()
-    for name in LINKED:
+    for name in FIELDS_WITH_ENTRY:
         wanted |= Q(**{f"{name}_lore": None}) & ~Q(**{name: ""})
     rows = rows.filter(wanted)
     if entries is not None:
         names = {name for row in entries for name in (row.title, row.slug, *row.aliases)}
         upper = [Upper(Value(name)) for name in sorted(names)]
-        rows = rows.annotate(**{f"{name}_upper": Upper(name) for name in LINKED})
+        rows = rows.annotate(**{f"{name}_upper": Upper(name) for name in FIELDS_WITH_ENTRY})
         named = Q()
-        for name in LINKED:
+        for name in FIELDS_WITH_ENTRY:
             named |= Q(**{f"{name}_upper__in": upper})
         rows = rows.filter(named)
     return list(rows)

@@ -364,8 +364,7 @@ class DispositionChange(InWorldTime):
 
 
 class Disposition(models.Model):
-    """What an NPC thinks of a party: the ledger folded, rebuilt in the transaction of each
-    entry."""
+    """What an NPC thinks of a party: the folded ledger, rebuilt in the transaction of an entry."""
 
     is_history: ClassVar[bool] = True
 

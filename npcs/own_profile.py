@@ -57,13 +57,7 @@ def read_own_profile(npc: NPC, caller: Caller, reference: str | None) -> NPCProf
     not for it to know."""
     met = parties_met(npc, caller)
     if reference:
-        names = {fold_name(reference)}
-        met = [
-            party
-            for party in met
-            if party.pk == as_uuid(reference)
-            or names & set(map(fold_name, (party.slug, party.name)))
-        ]
+        met = [party for party in met if is_called(party, reference)]
         if len(met) != 1:
             return None
     full = read_gm_profile(caller, npc.slug, met[0].slug if reference else None)
@@ -108,6 +102,12 @@ def read_own_profile(npc: NPC, caller: Caller, reference: str | None) -> NPCProf
         ),
         truncated=len(influences) > MOST_INFLUENCES,
     )
+
+
+def is_called(party: Party, reference: str) -> bool:
+    """Whether `reference` is the id, the slug or the name of the party."""
+    names = map(fold_name, (party.slug, party.name))
+    return party.pk == as_uuid(reference) or fold_name(reference) in names
 
 
 def own_secrets(npc: NPC, caller: Caller) -> list[str]:

@@ -22,8 +22,7 @@ from knowledge.models import Lore
 from npcs.dispositions import recompute_all_parties
 from npcs.family import with_slugs
 from npcs.field_facts import NAMES, all_fields, write_field_facts
-from npcs.field_links import LINKED as NAMED_FIELDS
-from npcs.field_links import link_fields
+from npcs.field_links import FIELDS_WITH_ENTRY, link_fields
 from npcs.links import follow_npcs, follow_secrets
 from npcs.models import NPC, Secret
 from npcs.schemas import NPCIn
@@ -232,7 +231,7 @@ def copy_fields(entry: NPCIn, npc: NPC, lore: Mapping[str, Lore], *, sent: Colle
     entries of the other names."""
     if "biography" in sent:
         npc.biography = lore.get(entry.biography)
-    for name in NAMED_FIELDS:
+    for name in FIELDS_WITH_ENTRY:
         if name in sent:
             setattr(npc, name, getattr(entry, name))
             setattr(npc, f"{name}_lore", None)

@@ -11,13 +11,22 @@ from pydantic import Field
 
 from retrieval.errors import Invalid
 from worlds.key_presenter import present_key
+from worlds.key_schemas import Me
 from worlds.lookup import find_exact
 from worlds.members import create_world, new_slug
 from worlds.models import GameSystem, World
 from worlds.rest import NeedsAnyKey, NeedsInstallationKey, check_match, key_of, tag
 from worlds.rest_lists import ListQuery, page_of
 from worlds.rest_rows import set_location
-from worlds.schemas import Me, SystemIn, SystemOut, Systems, WorldChange, WorldIn, WorldOut, Worlds
+from worlds.schemas import (
+    SystemIn,
+    SystemOut,
+    Systems,
+    WorldChange,
+    WorldIn,
+    WorldOut,
+    Worlds,
+)
 from worlds.world_resource import change_world, digest_of_world, find_system, present_world
 
 logger = logging.getLogger(__name__)

@@ -1,7 +1,7 @@
 """API keys as the API shows them."""
 
+from worlds.key_schemas import KeyOut
 from worlds.models import ApiKey
-from worlds.schemas import KeyOut
 
 
 def present_key(key: ApiKey, text: str | None = None) -> KeyOut:

@@ -14,6 +14,7 @@ from worlds import keys
 from worlds.callers import Caller
 from worlds.invitations import create_invitation, is_open, revoke_invitation
 from worlds.key_presenter import present_key
+from worlds.key_schemas import KeyIn, KeyList, KeyOut
 from worlds.keys import Scope
 from worlds.lookup import find_by_id, find_campaign, find_named_exactly, find_party
 from worlds.members import change_member, remove_member
@@ -24,9 +25,6 @@ from worlds.schemas import (
     InvitationIn,
     InvitationList,
     InvitationOut,
-    KeyIn,
-    KeyList,
-    KeyOut,
     MemberChange,
     MemberList,
     MemberOut,

@@ -21,6 +21,8 @@ import yaml
 
 from memories.buckets.answer_signs import answer_model, signs_of_answer
 from memories.buckets.question_fit import (
+    MOST_MISSING,
+    VERY_RARE,
     Candidate,
     QuestionWord,
     question_words,
@@ -33,10 +35,6 @@ from memories.vectors import Vectors
 from retrieval.text import WORD_OR_NUMBER
 
 THRESHOLDS_FILE = Path(__file__).parent / "thresholds.yaml"
-# About the rarity of one word that no candidate holds, among hundreds: scales `Signs.missing`.
-VERY_RARE = 6.0
-# Without a bound, the words of a long question would add up to more than all other signs.
-MOST_MISSING = 2.0
 
 WordVectors = Callable[[list[str]], Vectors]
 

@@ -2,10 +2,11 @@
 
 Many signs of one question, each weak: how far the best memory stands out by its vector and by the
 words of the question, the rarity of the words that it lacks, and whether other memories have them,
-the likeness of single words, and whether it has the kind of thing asked for. `bench.abstention`
-fits boosted trees to them that respect `RISING` and `FALLING`: a memory that has more of the
-question never has less support for it. Nothing is read of the question alone but the kind of thing
-that it asks for: trees learn from its length and form how an author words what has no answer.
+how near single words are to its words, and whether it has the kind of thing asked for.
+`bench.abstention` fits boosted trees to them that respect `RISING` and `FALLING`: a memory that has
+more of the question never has less support for it. Nothing is read of the question alone but the
+kind of thing that it asks for: trees learn from its length and form how an author words what has no
+answer.
 """
 
 import json
@@ -20,6 +21,8 @@ from numpy.typing import NDArray
 
 from memories.buckets.question_fit import (
     COVERAGE_WEIGHT,
+    MOST_MISSING,
+    VERY_RARE,
     Candidate,
     QuestionWord,
     question_words,
@@ -36,8 +39,6 @@ from retrieval.text import WORD_OR_NUMBER, has_hangul, is_cyrillic
 
 MODEL_FILE = Path(__file__).parent / "answer_signs.json"
 KINDS = ("number", "time", "name", "place", "reason")
-# About the rarity of one word that no candidate holds, among hundreds, and a bound on their sum.
-VERY_RARE, MOST_MISSING = 6.0, 2.0
 FEW = 3
 """The best memories, of which one may hold what the best one lacks."""
 RISING = frozenset(

@@ -10,6 +10,10 @@ from memories.similarity.question_type import content_words, is_same_word, stem
 
 # Added to a memory's cosine, times the share of the question's words in it, to find the best one.
 COVERAGE_WEIGHT = 0.3
+# About the rarity of one word that no candidate holds, among hundreds: scales the sum of those.
+VERY_RARE = 6.0
+# Without a bound, the words of a long question would add up to more than all other signs.
+MOST_MISSING = 2.0
 
 
 @dataclass(frozen=True)

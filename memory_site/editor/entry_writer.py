@@ -16,7 +16,7 @@ from knowledge.upsert import find_kind
 from memory_site.editor.forms import NPC_FIELDS, ThingForm, parties_of
 from memory_site.editor.things import Thing
 from npcs.dispositions import recompute_all_parties
-from npcs.field_links import LINKED
+from npcs.field_links import FIELDS_WITH_ENTRY
 from npcs.models import NPC, Secret
 from npcs.upsert import score_settings, store_npc
 from retrieval.text import language_of_open_text, slug_of_title
@@ -213,7 +213,7 @@ def _save_npc(saving: Saving) -> None:
     if "hides_faction" in names:
         hidden = values["hides_faction"]
         npc.faction_visibility = Visibility.GM if hidden else Visibility.PUBLIC
-    for name in names & set(LINKED):
+    for name in names & set(FIELDS_WITH_ENTRY):
         # The entry of this name is found when the NPC is stored.
         setattr(npc, name, values[name])
         setattr(npc, f"{name}_lore", None)
