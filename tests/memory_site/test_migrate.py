@@ -68,3 +68,19 @@ def test_a_migration_that_never_gets_its_table_says_what_to_do(
         with pytest.raises(CommandError, match="pg_stat_activity"):
             call_command("migrate", verbosity=0)
     assert tries == ["tried", "tried"]
+
+
+def test_behind_a_pooler_nothing_is_set_for_a_session(
+    settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings.DATABASE_POOLER = True
+    during = []
+
+    def read_setting(*_given: Any, **_options: Any) -> None:
+        with connection.cursor() as cursor:
+            cursor.execute("SHOW lock_timeout")
+            during.append(cursor.fetchone())
+
+    monkeypatch.setattr(django_migrate.Command, "handle", read_setting)
+    call_command("migrate", verbosity=0)
+    assert during == [("0",)]

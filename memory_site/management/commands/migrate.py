@@ -9,6 +9,7 @@ import time
 from typing import Any
 
 import psycopg
+from django.conf import settings
 from django.core.management.base import CommandError
 from django.core.management.commands import migrate
 from django.db import OperationalError, connections
@@ -25,6 +26,10 @@ IN_USE = (
 
 class Command(migrate.Command):
     def handle(self, *args: Any, **options: Any) -> None:
+        if settings.DATABASE_POOLER:
+            # What is set for a session would stay with the server's connection, for somebody else.
+            super().handle(*args, **options)
+            return
         connection = connections[options["database"]]
         for number in range(1, TRIES + 1):
             try:
@@ -38,7 +43,7 @@ class Command(migrate.Command):
                 if number == TRIES:
                     raise CommandError(IN_USE.format(tries=TRIES)) from error
             finally:
-                if connection.connection is not None:
+                if connection.connection is not None and connection.is_usable():
                     with connection.cursor() as cursor:
                         cursor.execute("RESET lock_timeout")
             if options["verbosity"]:
