@@ -99,19 +99,15 @@ def embed(author: str, questions: Any, memories: Any) -> list[Pairs]:
             author,
             language,
             [
-                (row["text"], row.get("relevant_ids") or row["relevant"])
+                (row["text"], row["relevant_ids"])
                 for row in questions
-                if language_of(row) == language and row["answerable"]
+                if row["language"] == language and row["answerable"]
             ],
-            [(row["id"], row["text"]) for row in memories if language_of(row) == language],
+            [(row["id"], row["text"]) for row in memories if row["language"] == language],
         )
         for language in ("en", "ru", "ko")
-        if any(language_of(row) == language for row in questions)
+        if any(row["language"] == language for row in questions)
     ]
-
-
-def language_of(row: dict[str, Any]) -> str:
-    return str(row.get("language") or row["lang"])
 
 
 def of_dataset(dataset: Any, language: str) -> list[Pairs]:

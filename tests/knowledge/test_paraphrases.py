@@ -14,11 +14,10 @@ from knowledge.fact_check.paraphrases import (
 )
 from knowledge.fact_check.schemas import Assertion, LoreAssertResult
 from knowledge.fact_check.tool import lore_assert
-from knowledge.graph.schemas import GraphFact
-from knowledge.graph.upsert import upsert_facts
 from retrieval.embedders import CachedEmbedder, get_embedder
 from retrieval.errors import EmbedderDown
 from tests.cast import create_world
+from tests.knowledge.fact_rows import write_facts
 from tests.saved_rows import SavedRows
 from worlds.callers import Caller
 from worlds.models import World
@@ -65,12 +64,7 @@ STATEMENTS = [
 def island_rows(django_db_setup, django_db_blocker):
     with django_db_blocker.unblock(), transaction.atomic():
         world = create_world()
-        nodes = [
-            {"node": {"slug": slug, "kind": kind, "name": name, "aliases": aliases}}
-            for slug, kind, name, aliases in ENTITIES
-        ]
-        rows = [*nodes, *({"edge": fact} for fact in FACTS)]
-        upsert_facts(world, [GraphFact.model_validate(row) for row in rows])
+        write_facts(world, ENTITIES, FACTS)
         saved = SavedRows.read()
         transaction.set_rollback(True)
     return saved

@@ -5,11 +5,10 @@ from django.db import transaction
 
 from knowledge.fact_check.schemas import Assertion
 from knowledge.fact_check.tool import lore_assert
-from knowledge.graph.schemas import GraphFact
-from knowledge.graph.upsert import upsert_facts
 from knowledge.schemas import LoreIn
 from knowledge.upsert import upsert_lore
 from tests.cast import create_world
+from tests.knowledge.fact_rows import write_facts
 from tests.saved_rows import SavedRows
 from worlds.callers import Caller
 from worlds.models import World
@@ -45,12 +44,7 @@ def town_rows(django_db_setup, django_db_blocker):
             shown = {"visibility": "public", "status": "published"}
             lore = {"title": title, "kind": "custom", "language": language, "body": body, **shown}
             upsert_lore(world, LoreIn.model_validate(lore))
-        nodes = [
-            {"node": {"slug": slug, "kind": kind, "name": name, "aliases": aliases}}
-            for slug, kind, name, aliases in ENTITIES
-        ]
-        rows = [*nodes, *({"edge": fact} for fact in FACTS)]
-        upsert_facts(world, [GraphFact.model_validate(row) for row in rows])
+        write_facts(world, ENTITIES, FACTS)
         saved = SavedRows.read()
         transaction.set_rollback(True)
     return saved

@@ -6,11 +6,10 @@ from django.db import transaction
 
 from knowledge.fact_check.schemas import Assertion
 from knowledge.fact_check.tool import lore_assert
-from knowledge.graph.schemas import GraphFact
-from knowledge.graph.upsert import upsert_facts
 from knowledge.schemas import LoreIn
 from knowledge.upsert import upsert_lore
 from tests.cast import create_world
+from tests.knowledge.fact_rows import write_facts
 from tests.saved_rows import SavedRows
 from worlds.callers import Caller
 from worlds.models import World
@@ -60,12 +59,7 @@ LORE = [
 def island_rows(django_db_setup, django_db_blocker):
     with django_db_blocker.unblock(), transaction.atomic():
         world = create_world()
-        nodes = [
-            {"node": {"slug": slug, "kind": kind, "name": name, "aliases": aliases}}
-            for slug, kind, name, aliases in ENTITIES
-        ]
-        rows = [*nodes, *({"edge": fact} for fact in FACTS)]
-        upsert_facts(world, [GraphFact.model_validate(row) for row in rows])
+        write_facts(world, ENTITIES, FACTS)
         for language, title, body in LORE:
             shown = {"visibility": "public", "status": "published"}
             kind = "event" if title == "The Quench" else "place"
