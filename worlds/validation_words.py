@@ -80,9 +80,10 @@ def faults_of(errors: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
 
 
 def place_of(location: Sequence[str | int]) -> tuple[str, ...]:
-    first, *rest = [str(part) for part in location] or [""]
-    place = (first, *(part for part in rest if not BRANCH.fullmatch(part)))
-    return place if location else ()
+    """Return the location of an error without the names of alternatives. The first part is always
+    a field."""
+    parts = map(str, location)
+    return tuple(part for n, part in enumerate(parts) if n == 0 or not BRANCH.fullmatch(part))
 
 
 def summary_of(faults: Sequence[Mapping[str, Any]], whole: str) -> str:
