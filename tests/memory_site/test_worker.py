@@ -21,8 +21,10 @@ from worlds.models import World
 
 END_POLLS = """
 SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-WHERE query ILIKE '%read_with_poll%' AND pid <> pg_backend_pid()
+WHERE datname = current_database() AND query ILIKE '%read_with_poll%' AND pid <> pg_backend_pid()
 """
+"""Of this database alone: other test processes share the server, and the last query of a connection
+that ran this statement holds the same words."""
 WORKER = (
     "-m celery --quiet -A memory_site worker --pool threads --concurrency 1"
     " --loglevel ERROR --without-mingle"
