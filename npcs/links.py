@@ -7,8 +7,9 @@ from uuid import UUID
 from django.db.models import Q, QuerySet
 from simple_history.utils import update_change_reason
 
+from knowledge.graph.models import GraphNode, NodeKind
 from knowledge.link_models import Link
-from knowledge.links import NameClash, other_claims
+from knowledge.links import NameClash, RenameReport, other_claims, rename_thing
 from knowledge.links.excerpts import excerpt, first_sentence
 from knowledge.links.sources import change_strings, with_alias
 from knowledge.mentions.kinds import LinkedThing, NamedThing, SourceText, TextPart
@@ -122,6 +123,15 @@ class NPCLinks:
             if folded(npc.name) == folded(old):
                 aliases = with_alias(npc.aliases, npc.name, new)
                 save_version(npc, {"name": new, "aliases": aliases}, f"{old} → {new}")
+
+
+def rename_npc(npc: NPC, new_name: str, *, reason: str = "") -> RenameReport:
+    """Rename an NPC whose entry, if it has one, goes by another title, as `rename_thing` does."""
+    slugs = {"slug": npc.slug, "kind": NodeKind.CHARACTER}
+    nodes = GraphNode.objects.filter(world=npc.world, lore=None, **slugs)
+    thing = NamedThing(npc.pk, NPCLinks.kind, npc.slug, npc.name, npc.aliases, npc.pk)
+    ids = {npc.pk, *nodes.values_list("pk", flat=True)}
+    return rename_thing(npc.world, thing, new_name, ids=ids, reason=reason)
 
 
 def claims_of_npc(npc: NPC) -> list[NameClash]:

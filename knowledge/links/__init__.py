@@ -10,7 +10,7 @@ from knowledge.links.queries import (
     links_of,
     rows_of_thing,
 )
-from knowledge.links.rename import link_to, rename_everywhere
+from knowledge.links.rename import RenameReport, link_to, rename_everywhere, rename_thing
 from knowledge.links.shown import link_resolver
 from knowledge.links.unlinked import UnlinkedMention, link_mentions, unlinked_mentions
 
@@ -18,6 +18,7 @@ __all__ = [
     "Backlink",
     "BrokenName",
     "NameClash",
+    "RenameReport",
     "UnlinkedMention",
     "backlinks",
     "broken_links",
@@ -29,6 +30,7 @@ __all__ = [
     "orphans",
     "other_claims",
     "rename_everywhere",
+    "rename_thing",
     "rows_of_thing",
     "unlinked_mentions",
 ]

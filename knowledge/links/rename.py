@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 from knowledge.graph.upsert import lock_graph
 from knowledge.link_models import Link
 from knowledge.links.queries import rows_of_thing
-from knowledge.mentions.kinds import linked_kind, linked_kinds
+from knowledge.mentions.kinds import NamedThing, linked_kind, linked_kinds
 from knowledge.mentions.names import folded, read_names
 from knowledge.mentions.store import stored_name
 from knowledge.models import Lore
@@ -36,23 +36,34 @@ class RenameReport:
 def rename_everywhere(
     entry: Lore, new_title: str, *, also: Collection[UUID] = (), reason: str = ""
 ) -> RenameReport:
-    """Rename the entry, with its entity and the rows `also` (the NPC whose biography it is), and
-    rewrite each mention of its old title in every text of the world; all or nothing.
+    """Rename the entry, with its entity and the rows `also` (the NPC whose biography it is), as
+    `rename_thing` does."""
+    # Before the rows, as every writer of rows and entities does.
+    lock_graph(entry.world)
+    entry = Lore.objects.select_for_update().get(pk=entry.pk)
+    named = NamedThing(entry.pk, "lore", entry.slug, entry.title, entry.aliases, entry.pk)
+    ids = {*rows_of_thing(entry), *also}
+    return rename_thing(entry.world, named, new_title, ids=ids, reason=reason)
+
+
+@transaction.atomic
+def rename_thing(
+    world: World, thing: NamedThing, new_title: str, *, ids: Collection[UUID], reason: str = ""
+) -> RenameReport:
+    """Rename the rows `ids`, which are one thing, and rewrite each mention of its old title in
+    every text of the world; all or nothing.
 
     The words of `[[Old|words]]` stay, an inflected mention keeps its form as words, and the old
     title stays as an alias. Raises `Invalid` for no title and `Conflict` if another thing has it.
     The caller enqueues the embedding after commit."""
-    # Before the rows, as every writer of rows and entities does.
-    lock_graph(entry.world)
-    entry = Lore.objects.select_for_update().get(pk=entry.pk)
-    world, old, new = entry.world, entry.title, " ".join(new_title.split())
+    lock_graph(world)
+    old, new = thing.name, " ".join(new_title.split())
     check_title(new)
-    ids = {*rows_of_thing(entry), *also}
     check_free(world, new, ids)
     reason = reason or _("“%(old)s” was renamed to “%(new)s”") % {"old": old, "new": new}
     links = Link.objects.filter(world=world, targets__overlap=list(ids))
     links = links.filter(state=Link.State.RESOLVED).exclude(kind=Link.Kind.NAME)
-    mentions = [link for link in links if names_title(link, old, entry)]
+    mentions = [link for link in links if names_title(link, thing)]
     # With the folder: it may decide that another link of the same name means another thing.
     names, sources = {(link.folder, link.name) for link in mentions}, sources_of(mentions)
     for kind in linked_kinds():
@@ -104,17 +115,17 @@ def spell(link: TextLink, name: str, words: str) -> str:
     return f"[[{target}{''.join(heading[1:])}{shown}]]"
 
 
-def names_title(link: Link, title: str, entry: Lore) -> bool:
-    """Whether the link names the entry by its title, perhaps inflected: not by its slug or an
+def names_title(link: Link, thing: NamedThing) -> bool:
+    """Whether the link names the thing by its title, perhaps inflected: not by its slug or an
     alias, which stay as they are."""
     own = folded(link.name)
-    if link.name == entry.slug and link.name != title:
+    if link.name == thing.slug and link.name != thing.name:
         return False
-    if own == folded(title):
+    if own == folded(thing.name):
         return True
-    if own in map(folded, entry.aliases):
+    if own in map(folded, thing.aliases):
         return False
-    return bool(NameIndex([KnownName(entry.pk, title)]).find_spelled(link.name))
+    return bool(NameIndex([KnownName(thing.id, thing.name)]).find_spelled(link.name))
 
 
 def check_title(title: str) -> None:

@@ -17,6 +17,7 @@ from memory_site.editor.forms import NPC_FIELDS, ThingForm, parties_of
 from memory_site.editor.things import Thing
 from npcs.dispositions import recompute_all_parties
 from npcs.field_links import FIELDS_WITH_ENTRY
+from npcs.links import rename_npc
 from npcs.models import NPC, Secret
 from npcs.upsert import score_settings, store_npc
 from retrieval.text import language_of_open_text, slug_of_title
@@ -117,8 +118,10 @@ def _rename(saving: Saving) -> None:
         also = [thing.npc.pk] if thing.npc else []
         rename_everywhere(thing.entry, values["title"], also=also, reason=saving.reason)
         thing.entry.refresh_from_db()
-        if thing.npc:
-            thing.npc.refresh_from_db()
+    elif thing.npc:
+        rename_npc(thing.npc, values["title"], reason=saving.reason)
+    if thing.npc:
+        thing.npc.refresh_from_db()
     names = [*values["aliases"], old]
     values["aliases"] = [name for name in dict.fromkeys(names) if name != values["title"]]
 

@@ -107,6 +107,34 @@ def test_the_three_records_of_a_character_agree_after_each_edit(
     assert (npc.play_now, entry.body) == (["Slow.", "Kind, if fed."], "He rowed.")
 
 
+def test_a_rename_of_an_npc_without_an_entry_rewrites_its_mentions(
+    master: Client, world: World
+) -> None:
+    npc = NPC.objects.create(world=world, name="Tam Reed", slug="tam-reed", visibility="public")
+    quay = Lore(
+        world=world,
+        slug="quay",
+        title="The Quay",
+        body="[[Tam Reed]] and [[Tam Reed|the old man]].",
+    )
+    save_entry(quay)
+    edit(master, "npcs/tam-reed", title="Old Tam")
+    npc.refresh_from_db()
+    quay.refresh_from_db()
+    assert (npc.name, npc.aliases, npc.biography) == ("Old Tam", ["Tam Reed"], None)
+    assert quay.body == "[[Old Tam]] and [[Old Tam|the old man]]."
+    page = master.get(f"{W}/npcs/tam-reed/?mentions=1").content.decode()
+    assert "The Quay" in page
+
+
+def test_an_npc_takes_no_name_of_another_thing(master: Client, world: World) -> None:
+    NPC.objects.create(world=world, name="Tam Reed", slug="tam-reed")
+    save_entry(Lore(world=world, slug="tam", title="Old Tam", kind="place"))
+    response = edit(master, "npcs/tam-reed", title="Old Tam")
+    assert "There is already a “Old Tam”" in response.content.decode()
+    assert NPC.objects.get().name == "Tam Reed"
+
+
 def test_a_draft_of_a_public_character_is_the_game_masters_alone(
     master: Client, player: Client, world: World
 ) -> None:
