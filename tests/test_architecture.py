@@ -33,7 +33,7 @@ PUBLIC_MODULES = {
     f"retrieval.{name}"
     for name in (
         *("copied_rows", "embedders", "errors", "indexing", "llm", "models", "presets", "search"),
-        *("tasks", "text", "vector_store"),
+        *("statement_pairs", "tasks", "text", "vector_store"),
     )
 }
 

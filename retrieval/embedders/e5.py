@@ -72,22 +72,22 @@ class WeightFile:
         self._position = 8
         self.shape = self._read_shape()
         self._skip_vocabulary()
-        self._entries = dict(self._read_directory())
+        self.entries = dict(self._read_directory())
 
     def floats(self, name: str) -> Floats:
         """Return a tensor that is stored as float32, flat."""
-        entry = self._entries[name]
+        entry = self.entries[name]
         rows: Floats = self._slice(entry.offset, entry.size).view("<f4").astype(np.float32)
         return rows
 
     def matrix(self, name: str, columns: int) -> Floats:
         """Return a 4-bit tensor of `columns` columns."""
-        entry = self._entries[name]
+        entry = self.entries[name]
         return unpack_blocks(self._slice(entry.offset, entry.size)).reshape(-1, columns)
 
     def rows(self, name: str, numbers: Ids) -> Floats:
         """Return some rows of a 4-bit matrix of `hidden` columns; only these are read."""
-        entry, columns = self._entries[name], self.shape.hidden
+        entry, columns = self.entries[name], self.shape.hidden
         row_bytes = columns // BLOCK * BLOCK_BYTES
         table = self._slice(entry.offset, entry.size).reshape(-1, row_bytes)
         return unpack_blocks(table[numbers].reshape(-1)).reshape(-1, columns)
@@ -164,14 +164,18 @@ def load_e5() -> SentenceEncoder:
     """Load the model; convert it first if this has not been done."""
     weight_path, tokenizer_path = e5_files()
     weights = WeightFile(weight_path)
-    encoder = Path(settings.MODEL_CACHE, ENCODER)
+    transformer = load_transformer(weights, Path(settings.MODEL_CACHE, ENCODER))
+    return SentenceEncoder(transformer, open_tokenizer(tokenizer_path), dims=weights.shape.hidden)
+
+
+def load_transformer(weights: WeightFile, encoder: Path) -> E5Transformer:
+    """Load the model from the file `encoder`; convert `weights` to it first if it is not there."""
     if not encoder.exists():
         with file_lock(encoder.with_suffix(".lock")):
             # Another process may have converted it while this one waited.
             if not encoder.exists():
                 convert(weights, encoder)
-    transformer = E5Transformer(weights, encoder)
-    return SentenceEncoder(transformer, open_tokenizer(tokenizer_path), dims=weights.shape.hidden)
+    return E5Transformer(weights, encoder)
 
 
 @contextmanager
