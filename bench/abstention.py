@@ -14,11 +14,13 @@ from typing import Any
 import numpy as np
 
 from bench.labelled_sets import DATA, load_rows
-from bench.trees import trees_as_numbers
+from bench.statement_pairs import UNSEEN_QUESTIONS
+from bench.trees import Boosting, logistic_sum
 from memories.buckets.abstention import AnswerThreshold, Signs, signs
 from memories.buckets.answer_check import MAX_MEMORIES
-from memories.buckets.answer_signs import FALLING, RISING, signs_of_answer
+from memories.buckets.answer_signs import FALLING, RISING, signs_of_answer, signs_together
 from memories.buckets.question_fit import Candidate, rank_candidates
+from memories.similarity.pairs import LogisticSum, logit
 from memories.similarity.trees import BoostedTrees
 from retrieval.embedders import get_embedder
 from retrieval.embedders.local import LocalEmbedder, WholeTextEmbedder
@@ -43,15 +45,17 @@ MAX_STRAY = 0.03
 model is asked."""
 TRIED_LEAST = (0.2, 0.25, 0.3, 0.33, 0.37, 0.4, 0.45, 0.5, 0.55, 0.6, 0.65, 0.7)
 """Thresholds whose trade-off is printed."""
-TREES, DEPTH, RATE, SAMPLE = 400, 2, 0.3, 0.6
+BOOSTING = Boosting(trees=400, depth=2, rate=0.3)
 
 
 @dataclass(frozen=True)
 class LabelledResult:
-    """A question with its signs (those of the trees, and those by words alone), and whether its
-    answer is among the memories that a language model would get."""
+    """A question with its signs (those of the trees, those of the pairs, which are empty where the
+    model of pairs was trained on the author, and those by words alone), and whether its answer is
+    among the memories that a language model would get."""
 
     signs: dict[str, float]
+    pairs: dict[str, float]
     bare: Signs
     answerable: bool
     has_answer: bool
@@ -114,8 +118,10 @@ def result_of(
         memories[order[place]]["id"]
         for place in rank_candidates(question["text"], seen)[:MAX_MEMORIES]
     }
+    is_unseen = author in UNSEEN_QUESTIONS or author not in SETS
     return LabelledResult(
         signs_of_answer(question["text"], seen),
+        signs_together(question["text"], seen, by_trees=0.5) if is_unseen else {},
         signs(question["text"], words_only),
         question["answerable"],
         bool(first & set(question["relevant_ids"])),
@@ -176,52 +182,59 @@ def supports_of(results: Sequence[LabelledResult], supports: Supports) -> Any:
 
 
 def fit_supports(results: Sequence[LabelledResult], *, bare: bool) -> Supports:
-    """Return what gives results their supports: by weights of words, or by trees."""
+    """Return what gives results their supports: by weights of words, or by trees and pairs."""
     if bare:
         weights = fit_weights(results)
         return lambda asked: [weights.support(one.bare) for one in asked]
-    return supports_by_trees(BoostedTrees.of(fit_trees(results)))
+    trees = BoostedTrees.of(fit_trees(results))
+    return supports_together(trees, LogisticSum(**fit_together(results)))
 
 
-def supports_by_trees(trees: BoostedTrees) -> Supports:
-    return lambda asked: trees.probabilities([[*one.signs.values()] for one in asked])
+def supports_together(trees: BoostedTrees, together: LogisticSum) -> Supports:
+    """Return what weighs the trees and the pairs; without pairs the trees alone count."""
+
+    def supports(asked: Sequence[LabelledResult]) -> Any:
+        by_trees = trees.probabilities([[*one.signs.values()] for one in asked])
+        return [
+            together.probability({**one.pairs, "trees": logit(own)}) if one.pairs else own
+            for one, own in zip(asked, by_trees, strict=True)
+        ]
+
+    return supports
+
+
+def fit_together(results: Sequence[LabelledResult]) -> dict[str, Any]:
+    """Fit the logistic sum to the authors whom the model of pairs has not seen, each author's trees
+    fitted to the others."""
+    rows, labels, weights = [], [], []
+    for author in dict.fromkeys(one.author for one in results if one.pairs):
+        own = [one for one in results if one.author == author]
+        others = [one for one in results if one.author != author]
+        trees = BoostedTrees.of(fit_trees(others or own))
+        by_trees = trees.probabilities([[*one.signs.values()] for one in own])
+        rows += [
+            {**one.pairs, "trees": logit(tree)} for one, tree in zip(own, by_trees, strict=True)
+        ]
+        labels += [one.answerable for one in own]
+        weights += [1 / len(own)] * len(own)
+    return logistic_sum(rows, labels, weights)
 
 
 def fit_trees(results: Sequence[LabelledResult]) -> dict[str, Any]:
-    """Boost regression trees to the logistic loss, without the Newton step, which would break the
-    order that `RISING` and `FALLING` ask for. Each author counts the same."""
-    from sklearn.tree import DecisionTreeRegressor
-
+    """Fit trees that respect `RISING` and `FALLING`. Each author counts the same."""
     names = [*results[0].signs]
     table = np.array([[*one.signs.values()] for one in results], dtype=float)
     labels = np.array([one.answerable for one in results], dtype=float)
     counts = Counter(one.author for one in results)
     weights = np.array([len(results) / len(counts) / counts[one.author] for one in results])
     order = [1 if name in RISING else -1 if name in FALLING else 0 for name in names]
-    base = float(
-        np.log(np.average(labels, weights=weights) / np.average(1 - labels, weights=weights))
-    )
-    sums, chance, trees = np.full(len(labels), base), np.random.RandomState(0), []
-    for number in range(TREES):
-        chosen = chance.rand(len(labels)) < SAMPLE
-        tree = DecisionTreeRegressor(
-            max_depth=DEPTH,
-            max_features=0.3,
-            min_samples_leaf=20,
-            monotonic_cst=order,
-            random_state=number,
-        )
-        rest = labels - 1 / (1 + np.exp(-sums))
-        tree.fit(table[chosen], rest[chosen], weights[chosen])
-        sums += RATE * tree.predict(table)
-        trees.append(tree.tree_)
-    return {"signs": names, **trees_as_numbers(trees, base=base, rate=RATE, depth=DEPTH)}
+    return {"signs": names, **BOOSTING.fit(table, labels, weights, order=order)}
 
 
 def model_of(results: Sequence[LabelledResult]) -> dict[str, Any]:
     """Return what `answer_signs.json` holds. The former default is served by the same trees."""
     embedders = [LocalEmbedder.name, WholeTextEmbedder.name]
-    return {"embedders": embedders, **fit_trees(results)}
+    return {"embedders": embedders, "together": fit_together(results), **fit_trees(results)}
 
 
 def print_trade_off(results: Sequence[LabelledResult], *, bare: bool = False) -> None:

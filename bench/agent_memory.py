@@ -36,7 +36,7 @@ from bench.abstention import (  # noqa: E402
     print_held_out,
     print_report,
     print_trade_off,
-    supports_by_trees,
+    supports_together,
 )
 from bench.labelled_sets import DATA, load_rows  # noqa: E402
 from bench.scratch import connect  # noqa: E402
@@ -143,7 +143,9 @@ def print_scores_of_files(options: argparse.Namespace) -> None:
 
 def print_as_shipped(name: str, results: list[LabelledResult]) -> None:
     least = thresholds()[get_embedder("memory").name].least
-    print_report(name, results, supports_by_trees(answer_model().trees), least=least)
+    print_report(
+        name, results, supports_together(answer_model().trees, answer_model().together), least=least
+    )
 
 
 def main() -> None:

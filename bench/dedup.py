@@ -8,8 +8,8 @@
 The pairs are those of bench/data/pairs.jsonl and of groups by several authors: of
 duplicate_groups*.txt (`1` a statement, `=` the same in other words, `~` another one in nearly the
 same words) and of statement_groups*.txt (see `bench.updates`). Beside them stand the texts of
-different groups that are nearest to one another (`x`), as other memories of a store are. The
-labelled pairs are held out in five parts, everything else by author.
+an author's different groups that are nearest to one another (`x`), as other memories of a store
+are. The labelled pairs are held out in five parts, everything else by author.
 
 A statement in other words and another statement in nearly the same words (`=` with `~`) count
 little: authors who are asked for pairs that are not the same write the latter beside the first
@@ -22,7 +22,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import combinations
+from itertools import combinations, product
 from pathlib import Path
 from typing import Any
 
@@ -30,8 +30,8 @@ import numpy as np
 
 from bench.labelled_sets import DATA
 from bench.scratch import connect
-from bench.trees import as_numbers
-from bench.updates import GROUPS as STATEMENTS
+from bench.statement_pairs import UNSEEN_DUPLICATES, UNSEEN_HALF, UNSEEN_STATEMENTS
+from bench.trees import as_numbers, logistic_sum
 from bench.updates import load_groups
 
 PAIRS = DATA / "pairs.jsonl"
@@ -41,15 +41,18 @@ GROUPS = {
     "e": DATA / "duplicate_groups_e.txt",
 }
 """By author; `first` are our own."""
+STATEMENTS = {
+    "first": DATA / "statement_groups.txt",
+    "f": DATA / "statement_groups_f.txt",
+}
 PARTS = 5
-LEAST, LEAST_BY_RULES = 0.45, 0.45
+LEAST, LEAST_BY_RULES = 0.45, 0.4
 OF_REWORDED, OF_OTHER_TRAITS, OF_OTHER_GROUPS = 0.15, 0.5, 1.5
 """Weights of pairs that are not the same."""
 OF_LABELLED = 2.0
 """Weight of the labelled pairs, which are few."""
 NEAREST, SAME_TOPIC = 12, 0.75
-"""Of other groups: so many for each text, below the cosine from which two authors may have had the
-same idea."""
+"""Of other groups: so many for each text, below the cosine from which they may say the same."""
 TREES: dict[str, Any] = {
     "n_estimators": 300,
     "max_depth": 3,
@@ -71,6 +74,8 @@ class Pair:
     kind: str = ""
     half: str = ""
     weight: float = 1.0
+    is_unseen: bool = False
+    """Whether the model of pairs was trained on nothing of its author's."""
     cosine: float = 0.0
 
 
@@ -110,7 +115,9 @@ def labelled_pairs() -> Iterator[Pair]:
         family_of[a] = family_of[b] = family
         fold = f"pairs {family % PARTS}"
         kind, half = row["kind"], row["half"]
-        yield Pair(a, b, row["duplicate"], row["language"], fold, kind, half, OF_LABELLED)
+        is_unseen = half == UNSEEN_HALF
+        labels = (row["duplicate"], row["language"], fold, kind, half, OF_LABELLED, is_unseen)
+        yield Pair(a, b, *labels)
 
 
 def grouped_pairs() -> Iterator[Pair]:
@@ -123,26 +130,25 @@ def grouped_pairs() -> Iterator[Pair]:
 
 
 def pairs_of_rewordings(group: dict[str, Any], author: str) -> Iterator[Pair]:
-    language = group["lang"]
+    make = partial(Pair, language=group["lang"], fold=author, is_unseen=author in UNSEEN_DUPLICATES)
     first, *others = group["="]
     for a, b in combinations(group["="], 2):
-        yield Pair(a, b, True, language, author)
+        yield make(a, b, True)
     for other in group["~"]:
-        yield Pair(first, other, False, language, author, "~")
+        yield make(first, other, False, kind="~")
         for reworded in others:
-            yield Pair(reworded, other, False, language, author, "=~", weight=OF_REWORDED)
+            yield make(reworded, other, False, kind="=~", weight=OF_REWORDED)
 
 
 def pairs_of_statements(group: dict[str, str], author: str) -> Iterator[Pair]:
-    language = group["lang"]
-    yield Pair(group["1"], group["="], True, language, author)
+    make = partial(Pair, language=group["lang"], fold=author, is_unseen=author in UNSEEN_STATEMENTS)
+    yield make(group["1"], group["="], True)
     for kind in "~>+-*/":
         if kind in group:
             weight = 1.0 if kind == "~" else OF_OTHER_TRAITS
-            yield Pair(group["1"], group[kind], False, language, author, kind, weight=weight)
+            yield make(group["1"], group[kind], False, kind=kind, weight=weight)
             weight = OF_REWORDED if kind == "~" else OF_OTHER_TRAITS
-            kinds = f"={kind}"
-            yield Pair(group["="], group[kind], False, language, author, kinds, weight=weight)
+            yield make(group["="], group[kind], False, kind=f"={kind}", weight=weight)
 
 
 def load_duplicate_groups(file: Path) -> list[dict[str, Any]]:
@@ -161,38 +167,48 @@ def load_duplicate_groups(file: Path) -> list[dict[str, Any]]:
 
 def pairs_of_other_groups() -> Iterator[Pair]:
     """Yield each text with the nearest ones of other groups in its language."""
-    group_of: dict[str, tuple[str, str, int]] = {}
+    group_of: dict[str, Group] = {}
     for author, file in GROUPS.items():
         for number, group in enumerate(load_duplicate_groups(file)):
+            is_unseen = author in UNSEEN_DUPLICATES
             for text in group["="] + group["~"]:
-                group_of.setdefault(text, (group["lang"], author, number))
+                group_of.setdefault(text, (group["lang"], author, number, is_unseen))
     for author, file in STATEMENTS.items():
         for number, each in enumerate(load_groups(file), start=1000):
+            is_unseen = author in UNSEEN_STATEMENTS
             for kind in set(each) - {"lang", "?"}:
-                group_of.setdefault(each[kind], (each["lang"], author, number))
+                group_of.setdefault(each[kind], (each["lang"], author, number, is_unseen))
     for language in ("en", "ru", "ko"):
         texts = sorted(text for text, (of, *_) in group_of.items() if of == language)
         yield from nearest_of_others(texts, group_of)
 
 
-def nearest_of_others(
-    texts: Sequence[str], group_of: Mapping[str, tuple[str, str, int]]
-) -> Iterator[Pair]:
+Group = tuple[str, str, int, bool]
+"""Language, author, number, and whether the model of pairs has not seen the author."""
+
+
+def nearest_of_others(texts: Sequence[str], group_of: Mapping[str, Group]) -> Iterator[Pair]:
     from memories.similarity.compare import MIN_COSINE_OF_SAME
     from retrieval.embedders import get_embedder
 
     vectors = np.asarray(get_embedder("memory").embed_document(list(texts)))
     seen: set[frozenset[str]] = set()
     for at, text in enumerate(texts):
-        language, author, _ = group = group_of[text]
+        language, author, _, is_unseen = group = group_of[text]
         cosines = vectors @ vectors[at]
-        for place in map(int, np.argsort(-cosines)[: 2 * NEAREST]):
+        for place in map(int, np.argsort(-cosines)[: 4 * NEAREST]):
             pair = frozenset((text, texts[place]))
             is_near = MIN_COSINE_OF_SAME <= cosines[place] < SAME_TOPIC
-            if is_near and group_of[texts[place]] != group and pair not in seen:
+            other_group = group_of[texts[place]]
+            # Two authors may have had the same idea; the groups of one author differ.
+            is_other = other_group[:2] == group[:2] and other_group != group
+            if is_near and is_other and pair not in seen:
                 seen.add(pair)
-                weight = OF_OTHER_GROUPS
-                yield Pair(text, texts[place], False, language, author, "x", weight=weight)
+                yield Pair(
+                    *(text, texts[place], False, language, author, "x"),
+                    weight=OF_OTHER_GROUPS,
+                    is_unseen=is_unseen,
+                )
 
 
 def with_cosines(pairs: Sequence[Pair]) -> list[Pair]:
@@ -220,10 +236,8 @@ def fit_trees(pairs: Sequence[Pair], signs: Any) -> Any:
     return GradientBoostingClassifier(**TREES).fit(signs, labels, weights)
 
 
-def print_held_out(pairs: Sequence[Pair]) -> None:
-    """Print what several thresholds merge of what an author wrote, by trees fitted to the others'
-    pairs, together with the rules; and of the labelled pairs."""
-    from memories.similarity.compare import Verdict, compare_by_rules, may_be_reworded
+def probabilities_by_trees(pairs: Sequence[Pair]) -> Any:
+    """Return the probability of each pair by trees fitted to the other folds."""
     from memories.similarity.trees import BoostedTrees
 
     signs = signs_of(pairs)
@@ -233,12 +247,47 @@ def print_held_out(pairs: Sequence[Pair]) -> None:
         training = [pair for pair in pairs if pair.fold != fold]
         trees = BoostedTrees.of(as_numbers(fit_trees(training, signs[folds != fold])))
         probabilities[folds == fold] = trees.probabilities(signs[folds == fold])
+    return probabilities
+
+
+def fit_together(pairs: Sequence[Pair], by_trees: Sequence[float]) -> dict[str, Any]:
+    """Fit the logistic sum of trees and pairs to those pairs that the model of pairs has not seen,
+    where the trees leave it open and nothing says plainly that they differ."""
+    from memories.similarity.compare import may_be_reworded
+    from memories.similarity.same_statement import SURELY_OTHER, signs_together
+
+    chosen = [
+        (pair, float(own))
+        for pair, own in zip(pairs, by_trees, strict=True)
+        if pair.is_unseen and own >= SURELY_OTHER and may_be_reworded(pair.a, pair.b)
+    ]
+    rows = [signs_together(pair.a, pair.b, by_trees=own) for pair, own in chosen]
+    labels = [pair.duplicate for pair, _own in chosen]
+    return logistic_sum(rows, labels, [pair.weight for pair, _own in chosen])
+
+
+def print_held_out(pairs: Sequence[Pair]) -> None:
+    """Print what several thresholds merge of what an author wrote, by trees fitted to the others'
+    pairs, together with the rules; and of the labelled pairs. Of pairs that the model of pairs has
+    not seen, also by both together, whose few weights are fitted to all of these."""
+    from memories.similarity.compare import Verdict, compare_by_rules, may_be_reworded
+    from memories.similarity.pairs import LogisticSum
+    from memories.similarity.same_statement import SURELY_OTHER, signs_together
+
+    by_trees = probabilities_by_trees(pairs)
+    together = LogisticSum(**fit_together(pairs, by_trees))
+    print(together)
+    probabilities = np.array(by_trees)
     needed = np.zeros(len(pairs))
     for at, pair in enumerate(pairs):
         if compare_by_rules(pair.a, pair.b, similarity=pair.cosine) is Verdict.NEAR:
             needed[at] = LEAST_BY_RULES - LEAST
         elif not may_be_reworded(pair.a, pair.b):
             needed[at] = 1.0
+        if pair.is_unseen and by_trees[at] >= SURELY_OTHER and needed[at] < 1:
+            signs = signs_together(pair.a, pair.b, by_trees=float(by_trees[at]))
+            probabilities[at] = together.probability(signs)
+    unseen = np.array([pair.is_unseen for pair in pairs])
     sets: dict[str, Callable[[Pair], bool]] = {}
     for author in sorted({*GROUPS, *STATEMENTS}):
         sets[f"groups of {author}, beside the first statement"] = partial(is_of, author, "~")
@@ -247,12 +296,13 @@ def print_held_out(pairs: Sequence[Pair]) -> None:
     sets["nearest of other groups"] = lambda pair: pair.kind == "x"
     sets["labelled pairs"] = lambda pair: bool(pair.half)
     for name, belongs in sets.items():
-        own = np.array([belongs(pair) for pair in pairs])
+        own = np.array([belongs(pair) for pair in pairs]) & unseen
         labels = np.array([pair.duplicate for pair in pairs])[own]
-        for least in (0.35, 0.4, 0.45, 0.5, 0.6):
-            merged = (probabilities >= needed + least)[own]
+        ways = {"by trees": by_trees, "together": probabilities}
+        for (way, given), least in product(ways.items(), (0.35, 0.4, 0.45, 0.5, 0.6)):
+            merged = (given >= needed + least)[own]
             counts = (merged & labels, merged & ~labels, ~merged & labels)
-            print(f"from {least}: {name}: {Rates(*map(np.sum, counts))} of {own.sum()}")
+            print(f"{way} from {least}: {name}: {Rates(*map(np.sum, counts))} of {own.sum()}")
 
 
 def is_of(author: str, kind: str, pair: Pair) -> bool:
@@ -319,6 +369,7 @@ def write_model(pairs: Sequence[Pair]) -> None:
         "embedder": get_embedder("memory").name,
         "least": LEAST,
         "least_by_rules": LEAST_BY_RULES,
+        "together": fit_together(pairs, probabilities_by_trees(pairs)),
         **as_numbers(fit_trees(pairs, signs_of(pairs))),
     }
     MODEL_FILE.write_text(json.dumps(data) + "\n", encoding="utf-8")

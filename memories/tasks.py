@@ -1,6 +1,7 @@
 """Periodic tasks of agent memory."""
 
 from celery import shared_task
+from django.conf import settings
 
 from memories.buckets.intents import embed_examples
 from memories.curation import lifecycle
@@ -10,6 +11,7 @@ from memories.reflection.retracted_evidence import flag_retracted
 from memories.reflection.run import open_reflections
 from memories.states import Bucket
 from memories.witnesses.backfill import remember_missing
+from retrieval.statement_pairs import prepare_pair_model
 
 EPISODES_AT_ONCE = 200
 """Episodes of one task: it stays short, so that a worker can stop; another task continues."""
@@ -23,8 +25,11 @@ def expire_memories() -> int:
 
 @shared_task
 def embed_intent_examples() -> None:
-    """Store the vectors of the examples of intents, for which no question should wait."""
+    """Store the vectors of the examples of intents, and convert the model of pairs: no question
+    should wait for them."""
     embed_examples()
+    if settings.EMBEDDER == "local":
+        prepare_pair_model()
 
 
 @shared_task

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 import yaml
 
-from memories.buckets.answer_signs import answer_model, signs_of_answer
+from memories.buckets.answer_signs import answer_model
 from memories.buckets.question_fit import (
     MOST_MISSING,
     VERY_RARE,
@@ -91,7 +91,7 @@ def support_of(
     if threshold and any(candidate.cosine is not None for candidate in candidates):
         model = answer_model()
         if embedder in model.embedders:
-            return model.support(signs_of_answer(question, candidates)), threshold
+            return model.support(question, candidates), threshold
         return threshold.support(signs(question, candidates, words)), threshold
     # Vectors are ignored where no weights were fitted for the embedder, and while it is down.
     by_words = thresholds()["any"]

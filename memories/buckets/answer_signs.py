@@ -6,7 +6,8 @@ how near single words are to its words, and whether it has the kind of thing ask
 `bench.abstention` fits boosted trees to them that respect `RISING` and `FALLING`: a memory that has
 more of the question never has less support for it. Nothing is read of the question alone but the
 kind of thing that it asks for: trees learn from its length and form how an author words what has no
-answer.
+answer. Beside them, a model reads the question with each of the nearest memories
+(`signs_together`); a logistic sum of both gives the support.
 """
 
 import json
@@ -30,6 +31,7 @@ from memories.buckets.question_fit import (
     stems_of,
 )
 from memories.similarity.comparable_text import normalize_spelling, parse_text
+from memories.similarity.pairs import LogisticSum, has_pair_model, logit, read_together
 from memories.similarity.question_type import NAME, asked_kinds, has_kind, is_same_word, stem
 from memories.similarity.trees import BoostedTrees
 from memories.text_caches import text_cache
@@ -41,6 +43,8 @@ MODEL_FILE = Path(__file__).parent / "answer_signs.json"
 KINDS = ("number", "time", "name", "place", "reason")
 FEW = 3
 """The best memories, of which one may hold what the best one lacks."""
+READ = 8
+"""Memories that are read together with the question."""
 RISING = frozenset(
     [
         *("cosine", "first", "second", "gap_second", "gap_third", "gap_tenth", "gap_mean"),
@@ -197,24 +201,43 @@ def signs_of_form(
     }
 
 
+def signs_together(
+    question: str, candidates: Sequence[Candidate], *, by_trees: float
+) -> dict[str, float]:
+    """Return the signs of the logistic sum, as log odds: of the trees, and of how far the memories
+    nearest to the question answer it."""
+    nearest = sorted(candidates, key=lambda one: -(one.cosine or 0.0))[:READ]
+    answers = [logit(read_together(question, one.text).answers) for one in nearest]
+    return {"trees": logit(by_trees), "best": max(answers), "nearest": answers[0]}
+
+
 @dataclass(frozen=True)
 class AnswerModel:
     """The trees, the names of the signs in their order, and the embedders whose cosines they
-    know."""
+    know. `together` weighs the trees and the model of pairs."""
 
     embedders: tuple[str, ...]
     signs: tuple[str, ...]
     trees: BoostedTrees
+    together: LogisticSum
 
     @classmethod
     def of(cls, data: dict[str, Any]) -> "AnswerModel":
-        return cls(tuple(data["embedders"]), tuple(data["signs"]), BoostedTrees.of(data))
+        together = LogisticSum(**data["together"])
+        return cls(tuple(data["embedders"]), tuple(data["signs"]), BoostedTrees.of(data), together)
 
-    def support(self, signs: dict[str, float]) -> float:
-        """Return the support of an answer, 0 to 1."""
-        if not signs:
-            return 0.0
+    def by_trees(self, signs: dict[str, float]) -> float:
         return float(self.trees.probabilities([[signs[name] for name in self.signs]])[0])
+
+    def support(self, question: str, candidates: Sequence[Candidate]) -> float:
+        """Return the support of an answer, 0 to 1."""
+        if not candidates:
+            return 0.0
+        by_trees = self.by_trees(signs_of_answer(question, candidates))
+        if not has_pair_model():
+            return by_trees
+        signs = signs_together(question, candidates, by_trees=by_trees)
+        return self.together.probability(signs)
 
 
 @cache

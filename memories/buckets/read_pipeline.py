@@ -183,6 +183,7 @@ class ReadPipeline:
             within=within,
             mode="hybrid",
             rerank=self.rerank,
+            reads_answers=True,
             # `query` counts only the memories that it returns.
             count_recalls=False,
         )

@@ -8,20 +8,22 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from uuid import UUID
 
+import numpy as np
+
 from memories.found_memory import FoundMemory
 from memories.models import Namespace
+from memories.similarity.pairs import has_pair_model
 from memories.similarity.updates import (
     ComparedTexts,
-    StatedText,
     UpdateModel,
-    signs_of_update,
+    signs_of_updates,
     update_model,
 )
 from memories.vectors import Vectors, vectors_by_id
 from retrieval.embedders import get_embedder
 from retrieval.errors import EmbedderDown
 
-OLDER, NEWER = 3, 12
+OLDER, NEWER = 2, 6
 """Of the memories found, the first so many may be outdated, by one of the first so many."""
 
 
@@ -40,7 +42,7 @@ def mark_outdated(
         (asked,) = get_embedder("memory").embed_query([query])
     except EmbedderDown:
         return list(memories)
-    newer = find_newer(StatedText.of(query, asked), compared, vectors, model=model)
+    newer = find_newer(query, asked, compared, vectors, model=model)
     return [
         replace(memory, possibly_outdated_by=newest(memory.id, newer))
         if memory.id in newer
@@ -54,37 +56,41 @@ def can_compare(namespace: Namespace, model: UpdateModel, memories: Sequence[Fou
         len(memories) > 1
         and not namespace.has_own_vectors
         and get_embedder("memory").name == model.embedder
+        and has_pair_model()
     )
 
 
 def find_newer(
-    question: StatedText,
+    query: str,
+    asked: Vectors,
     memories: Sequence[FoundMemory],
     vectors: Mapping[UUID, Vectors],
     *,
     model: UpdateModel,
 ) -> dict[UUID, UUID]:
-    """Return for each possibly outdated memory the one that most probably holds instead."""
+    """Return for each possibly outdated memory the one that most probably holds instead. `asked` is
+    the vector of the question."""
     known = [memory for memory in memories if memory.id in vectors]
-    place = {memory.id: at for at, memory in enumerate(known)}
     pairs = [
         (older, newer)
-        for older in memories[:OLDER]
-        for newer in known
-        if older.id in place and may_be_outdated(older, by=newer)
+        for older, memory in enumerate(known)
+        for newer, other in enumerate(known)
+        if memory in memories[:OLDER] and may_be_outdated(memory, by=other)
     ]
     if not pairs:
         return {}
-    texts = [StatedText.of(memory.text, vectors[memory.id]) for memory in known]
-    compared = ComparedTexts(question, texts)
-    probabilities = model.probabilities(
-        [signs_of_update(compared, place[older.id], place[newer.id]) for older, newer in pairs]
-    )
+    rows = np.array([vectors[memory.id] for memory in known])
+    texts = [memory.text for memory in known]
+    compared = ComparedTexts(query, texts, rows @ asked, rows @ rows.T, pairs)
+    signs = signs_of_updates(compared)
+    if not signs:
+        return {}
+    pairs, probabilities = [*signs], model.probabilities(signs.values())
     newer_ids: dict[UUID, UUID] = {}
     for at in (-probabilities).argsort():
         if probabilities[at] >= model.least:
             older, newer = pairs[at]
-            newer_ids.setdefault(older.id, newer.id)
+            newer_ids.setdefault(known[older].id, known[newer].id)
     return newer_ids
 
 

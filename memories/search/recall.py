@@ -9,6 +9,7 @@ from memories.found_memory import FoundMemory, MemorySource
 from memories.models import Evidence, MemoryItem, Namespace
 from memories.querysets import MemoryQuerySet
 from memories.search import recall_counts, turns
+from memories.search.answers import order_by_answers
 from memories.search.client_vectors import search_by_client_vectors
 from memories.search.current import order_current_first, put_current_first
 from memories.search.filters import MemoryFilter
@@ -60,6 +61,7 @@ def search(
     least: float = 0.0,
     share: float = 0.0,
     former: bool = True,
+    reads_answers: bool = False,
     sources: bool = True,
     count_recalls: bool = True,
 ) -> RecallResult:
@@ -72,7 +74,8 @@ def search(
     written just before and after: a question about a conversation often matches the turn beside
     the answer. `rerank` has a model order the best ones, and `least` leaves out those of less
     relevance; neither is possible with a client's own vectors. Raise `Invalid` for `least` with
-    those.
+    those. With `reads_answers`, and with `rerank`, a model reads the question with each of the
+    first memories, in some 50 ms.
     `share` leaves out memories of less than this share of the best one's relevance, unless
     `neighbours` raise the scores of others.
     """
@@ -97,7 +100,12 @@ def search(
     # Scores with those of neighbours say nothing of a memory's own relevance.
     share = 0.0 if neighbours else share
     hits = add_neighbor_scores(namespace, hits, share=neighbours) if neighbours else hits
-    selection = HitSelection(namespace, query, rows, named, limit, former, has_least=bool(least))
+    reads_answers = reads_answers or request.check_rerank() not in (None, Rerank.OFF)
+    selection = HitSelection(
+        *(namespace, query, rows, named, limit, former),
+        has_least=bool(least),
+        reads_answers=reads_answers,
+    )
     memories = selection.choose(hits, share=share)
     memories = _add_sources(memories) if sources else memories
     if count_recalls:
@@ -116,12 +124,15 @@ class HitSelection:
     limit: int
     former: bool
     has_least: bool
+    reads_answers: bool
 
     def choose(self, hits: Sequence[Hit], *, share: float) -> list[FoundMemory]:
         """Return up to `limit` memories of at least `share` of the best one's relevance, what holds
         now first, with what is found by its observation alone."""
         limit, former = self.limit, self.former
         found = self.named.leave_out_labels(_describe_hits(hits[: limit + SPARE]))
+        if self.reads_answers:
+            found = order_by_answers(self.query, found)
         # Before any is left out: what seems to hold now takes the place of what it may outdate.
         found = order_current_first(mark_outdated(self.namespace, self.query, found))
         # Without the former memories some places are left for others.

@@ -107,8 +107,9 @@ def may_be_reworded(one: str, other: str) -> bool:
 
 
 def probability_of_same(one: str, other: str, *, similarity: float) -> float:
-    signs = signs_of_comparison(one, other, similarity=similarity)
-    return same_statement_model().probability(signs)
+    model = same_statement_model()
+    by_trees = model.by_trees(signs_of_comparison(one, other, similarity=similarity))
+    return model.probability(one, other, by_trees=by_trees)
 
 
 def signs_of_comparison(one: str, other: str, *, similarity: float) -> list[float]:

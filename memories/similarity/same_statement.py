@@ -4,7 +4,8 @@ her mare to the miller", but not "The miller sold Orla his mare".
 Gradient-boosted trees over signs of both texts (`signs_of_pair`) give a probability: the cosine of
 their vectors, the words they share and lack, numbers, names, negation, tense, who did it to whom,
 and the words that change a statement (`statement_cues.yaml`). They are fitted by `bench.dedup` to
-our own statements in three languages, for one embedder.
+our own statements in three languages, for one embedder. Where they are not sure, a model reads both
+texts together (`signs_together`), and a logistic sum of both gives the probability.
 """
 
 import json
@@ -28,6 +29,7 @@ from memories.similarity.comparable_text import (
     spelling_match,
 )
 from memories.similarity.numerals import numbers_of
+from memories.similarity.pairs import LogisticSum, has_pair_model, logit, read_together
 from memories.similarity.trees import BoostedTrees
 from memories.similarity.word_roles import roled_text, signs_of_roles
 from memories.text_caches import text_cache
@@ -48,6 +50,8 @@ RUSSIAN_FUTURE = re.compile(
     r"\bбуд(?:ет|ут|у|ем)\b|\b(?:с|у|вы|на|по|за|при|пере|про|рас|из|под|вз|воз|от|об|о)\w{2,}"
     r"(?:ит|ет|ят|ут|ют|ёт|у|ю)\b"
 )
+SURELY_OTHER = 0.05
+"""Probability by the trees below which two texts are not read together."""
 PAST_IN_KOREAN = "\u11bb"
 """The final consonant ㅆ of a verb; 있 and 겠 have it, too."""
 
@@ -176,23 +180,46 @@ def is_other_person(one: str, other: str) -> bool:
     return mine != yours and bool(USER.search(other if mine else one))
 
 
+def signs_together(one: str, other: str, *, by_trees: float) -> dict[str, float]:
+    """Return the signs of the logistic sum, as log odds. Both orders are read: neither text comes
+    first."""
+    forward, backward = read_together(one, other), read_together(other, one)
+    return {
+        "trees": logit(by_trees),
+        "same": (logit(forward.same) + logit(backward.same)) / 2,
+    }
+
+
 @dataclass(frozen=True)
 class SameStatementModel:
     """The trees and the embedder that they were fitted for. `least`: the probability from which two
-    statements say the same; `least_by_rules`: that for two of which the rules say so."""
+    statements say the same; `least_by_rules`: that for two of which the rules say so. `together`
+    weighs the trees and the model of pairs."""
 
     embedder: str
     least: float
     least_by_rules: float
     trees: BoostedTrees
+    together: LogisticSum
 
-    def probability(self, signs: list[float]) -> float:
+    def by_trees(self, signs: list[float]) -> float:
         return float(self.trees.probabilities([signs])[0])
+
+    def probability(self, one: str, other: str, *, by_trees: float) -> float:
+        """Return the probability that both say the same. The pair is read only where the trees
+        leave it open."""
+        if by_trees < SURELY_OTHER or not has_pair_model():
+            return by_trees
+        return self.together.probability(signs_together(one, other, by_trees=by_trees))
 
 
 @cache
 def same_statement_model() -> SameStatementModel:
     data: dict[str, Any] = json.loads(MODEL_FILE.read_text(encoding="utf-8"))
     return SameStatementModel(
-        data["embedder"], data["least"], data["least_by_rules"], BoostedTrees.of(data)
+        data["embedder"],
+        data["least"],
+        data["least_by_rules"],
+        BoostedTrees.of(data),
+        LogisticSum(**data["together"]),
     )
