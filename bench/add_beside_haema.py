@@ -1,10 +1,11 @@
 """The time of an `add` of ten contents to a memory that holds ten thousand, beside HAEMA's `add` in
 the same run: `python -m bench.add_beside_haema [--rows 10000] [--adds 15]`.
 
-Both get the same texts, without a language model: first with the caller's own embedding client
-(the same hashing vectors for both), then with the site's embedder for ours and the same embedder as
-a client of HAEMA's. HAEMA 0.4.0 has to be importable (PYTHONPATH). The two take turns, so that the
-load of the machine affects both alike.
+Both get texts of the same make, without a language model: first with the caller's own embedding
+client (the same hashing vectors for both), then with the site's embedder for ours and the same
+embedder as a client of HAEMA's. HAEMA 0.4.0 has to be importable (PYTHONPATH). The two take turns,
+so that the load of the machine affects both alike. No text is used twice, in one run or in two: the
+site's embedder keeps the vectors of texts that it has seen.
 """
 
 import argparse
@@ -79,15 +80,13 @@ def milliseconds(memory: Any, texts: list[str]) -> float:
 
 
 def compare(name: str, ours: Any, theirs: Any, *, rows: int, adds: int) -> None:
-    dice = random.Random(11)
+    dice = random.Random()
     for start in range(0, rows, AT_ONCE):
-        texts = sentences(min(AT_ONCE, rows - start), dice)
-        ours.add(texts)
-        theirs.add(texts)
-    spent: list[tuple[float, float]] = []
+        for memory in (ours, theirs):
+            memory.add(sentences(min(AT_ONCE, rows - start), dice))
+    spent: list[list[float]] = []
     for _ in range(adds + 2):
-        texts = sentences(10, dice)
-        spent.append((milliseconds(ours, texts), milliseconds(theirs, texts)))
+        spent.append([milliseconds(each, sentences(10, dice)) for each in (ours, theirs)])
     own, peer = (statistics.median(each) for each in zip(*spent[2:], strict=True))
     print(f"{name}: ours {own:.0f} ms, HAEMA {peer:.0f} ms, ratio {own / peer:.2f}", flush=True)
 
