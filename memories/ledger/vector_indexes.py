@@ -31,6 +31,11 @@ CREATE INDEX CONCURRENTLY {name} ON memories_clientvector
 USING hnsw ((vector::{type}({dims})) {operators}) WITH (m = 8, ef_construction = 32)
 WHERE vector_dims(vector) = {dims}
 """
+# Only what tells how many rows a namespace has: the vectors themselves would have to be read. A
+# table that is being indexed is left out, because a writer must not wait for that.
+ANALYZE = """
+ANALYZE (SKIP_LOCKED) memories_clientvector (namespace_id), memories_memoryitem (namespace_id)
+"""
 
 
 def index_if_large(namespace: Namespace) -> str | None:
@@ -40,12 +45,21 @@ def index_if_large(namespace: Namespace) -> str | None:
     if connection.in_atomic_block:
         return None
     try:
+        count_rows_for_planner(namespace)
         if namespace.dims is None:
             return index_vectors(MemoryItem)
         return index_client_vectors(namespace.dims)
     except DatabaseError:
         logger.exception("The vector index of %s was not created", namespace)
         return None
+
+
+def count_rows_for_planner(namespace: Namespace) -> None:
+    """Let PostgreSQL know that the namespace has grown: until autovacuum comes, it takes a new one
+    for nearly empty and compares all its vectors instead of using the index."""
+    if namespace.words_counted + namespace.words_uncounted >= ROWS_WORTH_AN_INDEX:
+        with connection.cursor() as cursor:
+            cursor.execute(ANALYZE)
 
 
 def index_client_vectors(dims: int) -> str | None:

@@ -44,3 +44,19 @@ def test_enough_client_vectors_get_the_index_of_their_width(
     nearest = nearest_memories(memory.namespace, query, k=3)[0]
     assert (nearest[0].text, len(nearest)) == (TEXTS[8], 3)
     assert nearest[0].score == pytest.approx(1, abs=1e-3)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_planner_knows_how_many_vectors_a_grown_namespace_has(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(vector_indexes, "ROWS_WORTH_AN_INDEX", len(TEXTS))
+    memory = Memory(tmp_path, 7, Vectors(), Echo())
+    memory.add(TEXTS)
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT most_common_vals::text FROM pg_stats WHERE attname = 'namespace_id'"
+            " AND tablename = 'memories_clientvector'"
+        )
+        (known,) = cursor.fetchone() or ("",)
+    assert str(memory.namespace.pk) in known
