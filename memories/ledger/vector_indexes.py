@@ -3,19 +3,21 @@
 Those of callers' own clients, one for each width, are in no migration: the widths are the callers'.
 """
 
+import json
 import logging
 
 from django.db import DatabaseError, connection
 from psycopg import sql
 
-from memories.models import MemoryItem, Namespace
+from memories.models import ClientVector, MemoryItem, Namespace
 from memories.vectors import WIDEST_HALFVEC, indexed_type
 from retrieval.indexing import exclusive, index_vectors
 
 logger = logging.getLogger(__name__)
 
 ROWS_WORTH_AN_INDEX = 1_000
-"""Client vectors of one width from which they are indexed."""
+"""Client vectors of one width from which they are indexed; memories of a namespace from which the
+planner has to know their number."""
 
 COUNT = """
 SELECT count(*) FROM (
@@ -31,11 +33,9 @@ CREATE INDEX CONCURRENTLY {name} ON memories_clientvector
 USING hnsw ((vector::{type}({dims})) {operators}) WITH (m = 8, ef_construction = 32)
 WHERE vector_dims(vector) = {dims}
 """
-# Only what tells how many rows a namespace has: the vectors themselves would have to be read. A
-# table that is being indexed is left out, because a writer must not wait for that.
-ANALYZE = """
-ANALYZE (SKIP_LOCKED) memories_clientvector (namespace_id), memories_memoryitem (namespace_id)
-"""
+# Only the column that tells how many rows a namespace has: statistics of the others would read far
+# more. A table that is being indexed is left out, because a writer must not wait for that.
+ANALYZE = "ANALYZE (SKIP_LOCKED) {table} (namespace_id)"
 
 
 def index_if_large(namespace: Namespace) -> str | None:
@@ -45,7 +45,7 @@ def index_if_large(namespace: Namespace) -> str | None:
     if connection.in_atomic_block:
         return None
     try:
-        count_rows_for_planner(namespace)
+        update_row_statistics(namespace)
         if namespace.dims is None:
             return index_vectors(MemoryItem)
         return index_client_vectors(namespace.dims)
@@ -54,12 +54,19 @@ def index_if_large(namespace: Namespace) -> str | None:
         return None
 
 
-def count_rows_for_planner(namespace: Namespace) -> None:
-    """Let PostgreSQL know that the namespace has grown: until autovacuum comes, it takes a new one
-    for nearly empty and compares all its vectors instead of using the index."""
-    if namespace.words_counted + namespace.words_uncounted >= ROWS_WORTH_AN_INDEX:
+def update_row_statistics(namespace: Namespace) -> None:
+    """Update PostgreSQL's statistics if the namespace has twice the rows that the planner expects.
+    Until autovacuum comes, the planner takes a new namespace for nearly empty and compares all its
+    vectors instead of using the index."""
+    rows = namespace.words_counted + namespace.words_uncounted
+    if rows < ROWS_WORTH_AN_INDEX:
+        return
+    model = ClientVector if namespace.has_own_vectors else MemoryItem
+    plan = json.loads(model.objects.filter(namespace=namespace).values("pk").explain(format="json"))
+    if 2 * plan[0]["Plan"]["Plan Rows"] < rows:
+        table = sql.Identifier(model._meta.db_table)
         with connection.cursor() as cursor:
-            cursor.execute(ANALYZE)
+            cursor.execute(sql.SQL(ANALYZE).format(table=table))
 
 
 def index_client_vectors(dims: int) -> str | None:

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from memories.haema import Memory
 from memories.ledger import vector_indexes
@@ -47,16 +48,27 @@ def test_enough_client_vectors_get_the_index_of_their_width(
 
 
 @pytest.mark.django_db(transaction=True)
-def test_the_planner_knows_how_many_vectors_a_grown_namespace_has(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("has_client", [True, False])
+def test_the_planner_knows_how_large_a_grown_namespace_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, has_client: bool
 ) -> None:
     monkeypatch.setattr(vector_indexes, "ROWS_WORTH_AN_INDEX", len(TEXTS))
-    memory = Memory(tmp_path, 7, Vectors(), Echo())
-    memory.add(TEXTS)
+    memory = Memory(tmp_path, 7, Vectors(), Echo()) if has_client else Memory(tmp_path)
+    assert count_analyses(memory, TEXTS) == 1
+    table = "memories_clientvector" if has_client else "memories_memoryitem"
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT most_common_vals::text FROM pg_stats WHERE attname = 'namespace_id'"
-            " AND tablename = 'memories_clientvector'"
+            " AND tablename = %s",
+            [table],
         )
         (known,) = cursor.fetchone() or ("",)
     assert str(memory.namespace.pk) in known
+    # Less than twice as many are near enough to what the planner expects.
+    assert count_analyses(memory, [f"Lamp {n} of tower {n} is out." for n in range(55)]) == 0
+
+
+def count_analyses(memory: Memory, texts: list[str]) -> int:
+    with CaptureQueriesContext(connection) as queries:
+        memory.add(texts)
+    return sum("ANALYZE (SKIP_LOCKED)" in str(query["sql"]) for query in queries)
