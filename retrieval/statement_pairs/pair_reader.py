@@ -1,19 +1,18 @@
 """The model of pairs, in this process."""
 
-import hashlib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from django.conf import settings
 
-from retrieval.embedders.e5 import e5_files, load_transformer
+from retrieval.embedders.adapted_e5 import Adapter, has_adapted_models, load_adapted_transformer
+from retrieval.embedders.e5 import e5_files
 from retrieval.embedders.load_once import LoadOnce
 from retrieval.embedders.sentence_encoder import open_tokenizer
-from retrieval.statement_pairs.adapter import ADAPTER_FILE, AdaptedWeightFile, Adapter
 from retrieval.text import encodable
 
+ADAPTER_FILE = Path(__file__).parent / "adapter.npz"
 MOST_TOKENS = 160
 """Of both texts; the rest of a longer pair is not read. Its training had pairs of up to 128."""
 
@@ -35,13 +34,11 @@ class PairScores:
 
 class PairReader:
     def __init__(self) -> None:
-        weight_path, tokenizer_path = e5_files()
-        adapter = Adapter()
-        weights = AdaptedWeightFile(weight_path, adapter)
-        self._transformer = load_transformer(weights, encoder_path())
-        self._tokenizer = open_tokenizer(tokenizer_path)
+        adapter = Adapter(ADAPTER_FILE)
+        self._transformer = load_adapted_transformer("statement-pairs", ADAPTER_FILE, adapter)
+        self._tokenizer = open_tokenizer(e5_files()[1])
         self._tokenizer.enable_truncation(MOST_TOKENS)
-        self._head, self._bias = adapter.head, adapter.head_bias
+        self._head, self._bias = adapter.array("head"), adapter.array("head_bias")
 
     def read(self, one: str, other: str) -> PairScores:
         ids: Any = self._tokenizer.encode(encodable(one), encodable(other)).ids
@@ -72,15 +69,4 @@ def read_pair(one: str, other: str) -> PairScores:
 
 def has_pair_model() -> bool:
     """Whether the package with the weights is installed."""
-    try:
-        e5_files()
-    except FileNotFoundError:
-        return False
-    return True
-
-
-def encoder_path() -> Path:
-    """Return where the converted model lies. Its name changes with the adapter, so that an upgrade
-    never runs an old one."""
-    digest = hashlib.sha256(ADAPTER_FILE.read_bytes()).hexdigest()[:12]
-    return Path(settings.MODEL_CACHE, f"statement-pairs-{digest}-int8.onnx")
+    return has_adapted_models()

@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from retrieval.embedders.adapted_e5 import AdaptedWeightFile, Adapter, encoder_path
 from retrieval.embedders.e5 import WeightFile, e5_files
 from retrieval.statement_pairs import has_pair_model, prepare_pair_model, read_pair
-from retrieval.statement_pairs.adapter import AdaptedWeightFile, Adapter
-from retrieval.statement_pairs.pair_reader import encoder_path
+from retrieval.statement_pairs.pair_reader import ADAPTER_FILE
 
 QUESTIONS = [
     (
@@ -95,12 +95,10 @@ def test_an_adapter_changes_the_upper_layers_alone(tmp_path: Path) -> None:
     assert np.array_equal(adapted.rows("emb.word", numbers), weights.rows("emb.word", numbers))
 
 
-def test_another_adapter_is_another_converted_model(monkeypatch: Any, tmp_path: Path) -> None:
-    before = encoder_path()
+def test_another_adapter_is_another_converted_model(tmp_path: Path) -> None:
     other = tmp_path / "adapter.npz"
     np.savez(other, head=np.zeros((768, 6)))
-    monkeypatch.setattr("retrieval.statement_pairs.pair_reader.ADAPTER_FILE", other)
-    assert encoder_path() != before
+    assert encoder_path("pairs", other) != encoder_path("pairs", ADAPTER_FILE)
 
 
 def test_without_the_weights_there_is_no_model(settings: Any, tmp_path: Path) -> None:
