@@ -11,6 +11,7 @@ from memories.reflection.retracted_evidence import flag_retracted
 from memories.reflection.run import open_reflections
 from memories.states import Bucket
 from memories.witnesses.backfill import remember_missing
+from retrieval.named_relations import prepare_relation_model
 from retrieval.statement_pairs import prepare_pair_model
 
 EPISODES_AT_ONCE = 200
@@ -25,11 +26,12 @@ def expire_memories() -> int:
 
 @shared_task
 def embed_intent_examples() -> None:
-    """Store the vectors of the examples of intents, and convert the model of pairs: no question
+    """Store the vectors of the examples of intents, and convert the small models: no question
     should wait for them."""
     embed_examples()
     if settings.EMBEDDER == "local":
         prepare_pair_model()
+        prepare_relation_model()
 
 
 @shared_task

@@ -32,8 +32,16 @@ def test_every_layer_is_an_installed_app() -> None:
 PUBLIC_MODULES = {
     f"retrieval.{name}"
     for name in (
-        *("copied_rows", "embedders", "errors", "indexing", "llm", "models", "presets", "search"),
-        *("statement_pairs", "tasks", "text", "vector_store"),
+        *("copied_rows", "embedders", "errors", "indexing", "llm", "models"),
+        *(
+            "named_relations",
+            "presets",
+            "search",
+            "statement_pairs",
+            "tasks",
+            "text",
+            "vector_store",
+        ),
     )
 }
 
