@@ -1,4 +1,5 @@
-"""Proposals from text, read by rules: `python -m bench.proposals [SET.jsonl] [--half H] [--list]`.
+"""Proposals from text, read by rules and the small model:
+`python -m bench.proposals [SET.jsonl] [--half H] [--rules] [--list]`.
 
 Each line of the set is a passage: `lang`, `text`, `known` (the entities that the world has, with
 their kinds) and `expected`, what the passage says. Prints precision and recall by language and by
@@ -37,6 +38,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("set", nargs="?", type=Path, default=SET)
     parser.add_argument("--half", choices=["even", "odd"], help="Only the passages of this half.")
+    parser.add_argument("--rules", action="store_true", help="Without the small model.")
     parser.add_argument("--list", action="store_true", help="Print what is wrong and missing.")
     options = parser.parse_args()
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "memory_site.settings")
@@ -49,7 +51,7 @@ def main() -> None:
     counts: dict[str, Counter[str]] = defaultdict(Counter)
     start = time.perf_counter()
     for number, passage in enumerate(passages, 1):
-        found = read_passage(passage)
+        found = read_passage(passage, with_model=not options.rules)
         name = passage.get("id") or f"{passage['lang']} {number}"
         compare(passage, found, counts, name=name, show=options.list)
     seconds = time.perf_counter() - start
@@ -58,7 +60,7 @@ def main() -> None:
     print(f"{len(passages)} passages, {1000 * seconds / max(1, len(passages)):.0f} ms each")
 
 
-def read_passage(passage: dict[str, Any]) -> list[dict[str, str]]:
+def read_passage(passage: dict[str, Any], *, with_model: bool = True) -> list[dict[str, str]]:
     """Return the proposals, in the form of the expected lines."""
     from knowledge.extraction.text_reader import TextReader
     from knowledge.graph.models import GraphNode
@@ -67,7 +69,9 @@ def read_passage(passage: dict[str, Any]) -> list[dict[str, str]]:
         GraphNode(name=name, kind=kind, aliases=aliases)
         for name, kind, aliases in map(known_entity, passage["known"])
     ]
-    return [as_line(finding) for finding in TextReader(nodes, relations()).read(passage["text"])]
+    reader = TextReader(nodes, relations())
+    reader.with_model = reader.with_model and with_model
+    return [as_line(finding) for finding in reader.read(passage["text"])]
 
 
 def relations() -> Any:

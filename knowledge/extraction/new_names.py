@@ -3,7 +3,7 @@ beside them tell: `the miller Oda Renn`, `город Ларн`, `… 마을`. A 
 kind is none."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -79,6 +79,16 @@ def new_names(
             if not is_cut and not is_known(name, linker):
                 found.setdefault(fold_name(name), NewName(name, NodeKind(kind), sentence))
     return _without_parts(list(found.values()))
+
+
+def joined_names(told: list[NewName], others: Iterable[NewName]) -> list[NewName]:
+    """Return `told` and those of `others` that share no word with them or with one another."""
+    joined = list(told)
+    for each in others:
+        words = set(fold_name(each.name).split())
+        if all(words.isdisjoint(fold_name(other.name).split()) for other in joined):
+            joined.append(each)
+    return joined
 
 
 def is_known(name: str, linker: EntityLinker) -> bool:
@@ -233,6 +243,11 @@ def _takes(name: str, ending: str) -> bool:
 WITH_PARTICLE = re.compile(r"[가-힣]{2,}(?:에|에서|을|를|은|는|의|으로) ")
 """A first word with a particle: no name goes on after it."""
 PARTICLES = frozenset(["은", "는", "이", "가", "을", "를", "와", "과"])
+
+
+def is_common_hangul(name: str) -> bool:
+    """Whether one of the words is an ordinary one."""
+    return _is_common(name, vocabulary("ko") | _hangul_words())
 
 
 def _is_common(name: str, common: frozenset[str]) -> bool:

@@ -1,8 +1,11 @@
 """Names in Russian texts stand in cases: the nominative is told by the case of the word beside
 them (`архивариусом Теодором Ланцем`)."""
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 from functools import cache
+from math import prod
+from typing import Any
 
 FEMININE_ENDINGS = ("а", "я", "ь")
 MEN_IN_A = frozenset(
@@ -23,6 +26,20 @@ MEN_IN_A = frozenset(
         "сирота",
     }
 )
+TAGS = {
+    "nominative": "nomn",
+    "genitive": "gent",
+    "dative": "datv",
+    "accusative": "accs",
+    "instrumental": "ablt",
+    "prepositional": "loct",
+}
+"""What pymorphy calls the cases."""
+NAME_TAGS = frozenset({"Name", "Surn", "Patr"})
+PROPER_TAGS = NAME_TAGS | {"Geox", "Orgn", "Trad"}
+LEAST_SHARE = 0.01
+"""Of a case in which no reading of a word stands."""
+SURNAME_OF_A_WOMAN = re.compile(r"(.*(?:ов|ев|ёв|ин|ын))ой$")
 CASES = ("genitive", "dative", "accusative", "instrumental", "prepositional")
 NOUN_ENDINGS = {
     # by the ending of the nominative: genitive, dative, accusative, instrumental, prepositional
@@ -79,11 +96,69 @@ def nominative(name: str, role: str, told: tuple[str, str]) -> str:
         and base not in MEN_IN_A
         and not base.endswith(("ель", "арь", "зь", "ядь"))
     )
-    words = name.split(" ")
-    if case == "genitive" and not is_woman and any(word.endswith(("у", "ю")) for word in words):
+    cases = [TAGS[case]]
+    if case == "genitive" and not is_woman:
         # The genitive of the role is its accusative, too: `писаря Ерёму`.
-        case = "accusative"
-    return " ".join(_base_form(word, case, is_woman=is_woman) for word in words)
+        cases.append("accs")
+    return " ".join(nominative_words(name.split(" "), cases, "femn" if is_woman else "masc"))
+
+
+def nominative_words(
+    words: Sequence[str], cases: Sequence[str] = tuple(TAGS.values()), gender: str = ""
+) -> list[str]:
+    """Return the words of a name in the nominative: all stand in that of `cases` which fits them
+    best. Without a `gender` it may be any."""
+    readings = [_readings(word, gender) for word in words]
+    # Where one word cannot be a nominative the whole is none: `Ефимией Рог`.
+    if not all(not row or any(r.tag.case == "nomn" for r in row) for row in readings):
+        cases = [case for case in cases if case != "nomn"] or cases
+
+    def share(case: str) -> float:
+        own = (max((r.score for r in row if r.tag.case == case), default=0.0) for row in readings)
+        # A name that no dictionary has is read like words that it is not.
+        return prod(max(LEAST_SHARE, each) for each in own) * (2 if case == "nomn" else 1)
+
+    best = max(cases, key=share)
+    if best == "nomn":
+        return list(words)
+    return [_in_nominative(word, row, best) for word, row in zip(words, readings, strict=True)]
+
+
+def _in_nominative(word: str, readings: Sequence[Any], case: str) -> str:
+    if match := SURNAME_OF_A_WOMAN.match(word):
+        return f"{match[1]}а"
+    of_case = [each for each in readings if each.tag.case == case]
+    if not of_case or not word[:1].isupper():
+        return word
+    reading = max(of_case, key=_is_name)
+    form = reading.inflect({"nomn", "sing"})
+    if form is None:
+        return word
+    name: str = form.word.capitalize()
+    # Foreign names keep their consonants: `Ланцем` is of a Ланц, `купцом` of a купец.
+    is_foreign = name.endswith("ец") and not reading.is_known
+    return f"{name[:-2]}ц" if is_foreign else name
+
+
+def is_common_noun(word: str) -> bool:
+    """Whether a word is in the dictionary, and as no name of a person or a place."""
+    readings = _analyzer().parse(word)
+    return all(each.is_known for each in readings) and not any(
+        PROPER_TAGS & set(each.tag.grammemes) for each in readings
+    )
+
+
+def _is_name(reading: Any) -> tuple[bool, float]:
+    return bool(NAME_TAGS & set(reading.tag.grammemes)), reading.score
+
+
+def _readings(word: str, gender: str) -> list[Any]:
+    found = [
+        each
+        for each in _analyzer().parse(word)
+        if each.tag.case and each.tag.number == "sing" and "Fixd" not in each.tag
+    ]
+    return [each for each in found if gender in ("", each.tag.gender)] or found
 
 
 def _case_of(form: str, base: str) -> str:
@@ -92,43 +167,9 @@ def _case_of(form: str, base: str) -> str:
     return next((case for case, all_forms in forms.items() if form in all_forms), "nominative")
 
 
-def _base_form(word: str, case: str, *, is_woman: bool) -> str:
-    """Undo the ending of a case: of several nominatives the likeliest for the sex."""
-    endings = (
-        ("ая", "яя", "ия", "я", "а", "ь")
-        if is_woman
-        else ("ий", "ый", "й", "", "ь", "ец", "а", "я")
-    )
-    for ending in endings:
-        for oblique in NOUN_ENDINGS[ending][CASES.index(case)].split():
-            stem = word[: len(word) - len(oblique)]
-            if word.endswith(oblique) and len(stem) >= 2:
-                if ending == "ий" and oblique in ("им", "ем") and len(stem) < 3:
-                    continue
-                if ending in ("ий", "ый") and oblique not in (
-                    "ого",
-                    "его",
-                    "ому",
-                    "ему",
-                    "ым",
-                    "им",
-                ):
-                    continue
-                if ending == "й" and stem[-1] not in "аеиоуыэюя":
-                    continue
-                if ending == "ец" and stem[-1] in "аеиоуыэюя":
-                    continue
-                if ending == "ь" and stem[-1] not in "ртлнвсдз":
-                    continue
-                if ending == "" and oblique in ("ем", "я", "ю") and stem[-1] not in "цчшщж":
-                    continue
-                if ending == "ия" and stem[-1] not in "нлсрфдтк":
-                    continue
-                if ending == "ь" and is_woman and oblique in ("и",) and stem[-1] in "кгхжш":
-                    continue
-                if ending == "ий" and oblique in ("ого", "ому") and stem[-1] not in "кгх":
-                    continue
-                if ending == "ая" and stem[-1] in "аеиоуыэюя":
-                    continue
-                return stem + ending
-    return word
+@cache
+def _analyzer() -> Any:
+    # Reading its dictionaries takes a moment, which programs without Russian texts do not need.
+    import pymorphy3
+
+    return pymorphy3.MorphAnalyzer(lang="ru")

@@ -1,20 +1,22 @@
 """Read a text by rules: which facts, aliases, deaths, dates and new names its sentences state."""
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 
 from knowledge.extraction.claim_facts import stated_fact
 from knowledge.extraction.findings import Finding, TextSentence
 from knowledge.extraction.lexicon import TextLexicon, text_lexicon
-from knowledge.extraction.new_names import NewName, new_names
+from knowledge.extraction.model_reader import facts_by_model, names_by_model
+from knowledge.extraction.new_names import NewName, joined_names, new_names
 from knowledge.extraction.slots import SentenceSlotter, SlottedSentence
 from knowledge.fact_check.lexicon import claim_kinds
 from knowledge.graph.entity_linking import EntityLinker
 from knowledge.graph.models import GraphNode, NodeKind
 from knowledge.graph.relations import Relations
-from retrieval.text import fold_name, guess_language, split_sentences
+from retrieval.named_relations import has_relation_model
+from retrieval.text import fold_name, guess_language, has_hangul, split_sentences
 
 LONGEST_SENTENCE = 700
 SLOT = re.compile(r"M\d")
@@ -32,6 +34,8 @@ class TextReader:
     about: GraphNode | None = None
     """Whom `she` means at the beginning: the entity of the entry that is read."""
     new: list[NewName] = field(default_factory=list)
+    with_model: bool = field(default_factory=has_relation_model)
+    """Whether the small model of names and relations reads beside the rules."""
 
     def read(self, text: str) -> list[Finding]:
         sentences = sentences_of(text)
@@ -39,6 +43,8 @@ class TextReader:
         language = language if language in LANGUAGES else "en"
         known = EntityLinker(list(self.nodes), typos=False)
         self.new = new_names(sentences, known, language)
+        if self.with_model:
+            self.new = joined_names(self.new, self._names_by_model(text, sentences, language))
         # Rows that are not saved: they name what does not exist yet.
         made = {each.name: GraphNode(name=each.name, kind=each.kind) for each in self.new}
         linker = EntityLinker([*self.nodes, *made.values()], typos=False)
@@ -54,7 +60,33 @@ class TextReader:
             if len(sentence.text) <= LONGEST_SENTENCE:
                 for finding in self._read_sentence(slotter.put_slots(sentence), words):
                     found.setdefault(finding.key(), finding)
+        if self.with_model:
+            decided = {
+                frozenset((each.node.pk, each.other.pk)) for each in found.values() if each.other
+            }
+            for finding in facts_by_model(text, linker, self.relations, decided):
+                if not supposes(finding.sentence, words):
+                    found.setdefault(finding.key(), finding)
         return _without_aliases(list(found.values()))
+
+    def _names_by_model(
+        self, text: str, sentences: Sequence[TextSentence], language: str
+    ) -> list[NewName]:
+        """Return names beside those of the rules, without those that the rules read as another name
+        of somebody."""
+        told = [GraphNode(name=each.name, kind=each.kind) for each in self.new]
+        linker = EntityLinker([*self.nodes, *told], typos=False)
+        slotter = SentenceSlotter(linker, language)
+        aliases = [
+            set(fold_name(found.alias).split())
+            for sentence in sentences
+            for found in aliases_in(slotter.put_slots(sentence), text_lexicon(language))
+        ]
+        return [
+            each
+            for each in names_by_model(text, sentences, linker, language)
+            if not any(_is_of_alias(each.name, alias) for alias in aliases)
+        ]
 
     def _read_sentence(self, row: SlottedSentence, words: TextLexicon) -> Iterator[Finding]:
         if row.sentence.text.rstrip(" \"”»'").endswith("?"):
@@ -101,6 +133,15 @@ class TextReader:
             )
 
         return is_possible
+
+
+def _is_of_alias(name: str, alias: Collection[str]) -> bool:
+    """Whether a word of the name is one of the alias; in Korean it may have an ending."""
+    return any(
+        word == other or (has_hangul(word) and word.startswith(other))
+        for word in fold_name(name).split()
+        for other in alias
+    )
 
 
 def _without_aliases(found: list[Finding]) -> list[Finding]:
@@ -191,6 +232,11 @@ def is_doubtful(text: str, match: re.Match[str], words: TextLexicon) -> bool:
         or words.negations.search(near)
         or words.formerly.search(near)
     )
+
+
+def supposes(sentence: TextSentence, words: TextLexicon) -> bool:
+    """Whether a sentence tells what is said or thought: `It is said that …`."""
+    return bool(words.hedges.search(fold_name(sentence.text)))
 
 
 def aliases_in(row: SlottedSentence, words: TextLexicon) -> Iterator[Finding]:
