@@ -32,8 +32,8 @@ from retrieval.named_relations import (
 )
 from retrieval.text import NameMention, fold_name
 
-LEAST_NAME = 0.9
-"""From which probability a name is proposed."""
+LEAST_NAME = {"en": 0.9, "ru": 0.9, "ko": 0.97}
+"""From which probability a name is proposed. In Korean no capital tells a name from a noun."""
 LEAST_RELATION = 0.85
 """From which probability a relation is proposed."""
 MOST_WINDOWS = 3000
@@ -79,7 +79,7 @@ def names_by_model(
     for found in find_names(text):
         start, end = word_span(text, found.start, found.end)
         # What stands right before a name that is known is its title.
-        if found.probability < LEAST_NAME or any(
+        if found.probability < LEAST_NAME[language] or any(
             begin < end + 2 and start < stop for begin, stop in known
         ):
             continue
@@ -99,11 +99,15 @@ def is_ordinary(name: str, language: str, *, is_first: bool) -> bool:
         return True
     if language == "ko":
         data: Any = load("ko")
+        if name.endswith("들"):
+            return True
         # `국경 마을` is any village at a border.
         if re.search(data["not_place_names"], name.split()[0]):
             return True
         nouns = data["ordinary"]
         return all(word in nouns or is_common_hangul(word) for word in name.split())
+    if not any(word[:1].isupper() for word in name.split()):
+        return True
     return language == "ru" and is_first and " " not in name and is_common_noun(name)
 
 
@@ -119,7 +123,7 @@ def facts_by_model(
     spans: dict[UUID, list[NameMention]] = {}
     for mention in linker.mentions(text):
         node = linker.node_of(mention)
-        if not mention.ambiguous and node.kind in KIND_WORDS:
+        if not mention.ambiguous and node.kind in KIND_WORDS and is_named(mention, node):
             nodes[node.pk] = node
             spans.setdefault(node.pk, []).append(mention)
     for a, b in islice(near_pairs(read, spans), MOST_WINDOWS):
@@ -147,6 +151,13 @@ def date_of(guess: RelationClass, made: GraphNode, quote: TextSentence) -> Itera
     if len(years) == 1 and made.kind in BEGINNINGS.get(guess.relation, ()):
         what = "built" if guess.relation == "made" else "founded"
         yield Finding("date", quote, made, what=what, value=years[0])
+
+
+def is_named(mention: NameMention, node: GraphNode) -> bool:
+    """Whether words name an entity as far as the model is concerned: people are called by a part of
+    their name, but `Nine` at the beginning of a sentence is no Night of Nine Ferries."""
+    is_part = all(match.how == "part" for match in mention.matches)
+    return node.kind == NodeKind.CHARACTER or not is_part
 
 
 def near_pairs(

@@ -33,6 +33,8 @@ class TextReader:
     relations: Relations
     about: GraphNode | None = None
     """Whom `she` means at the beginning: the entity of the entry that is read."""
+    not_names: Collection[str] = frozenset()
+    """Folded names of months and the like, which are no entities."""
     new: list[NewName] = field(default_factory=list)
     with_model: bool = field(default_factory=has_relation_model)
     """Whether the small model of names and relations reads beside the rules."""
@@ -85,7 +87,8 @@ class TextReader:
         return [
             each
             for each in names_by_model(text, sentences, linker, language)
-            if not any(_is_of_alias(each.name, alias) for alias in aliases)
+            if fold_name(each.name) not in self.not_names
+            and not any(_is_of_alias(each.name, alias) for alias in aliases)
         ]
 
     def _read_sentence(self, row: SlottedSentence, words: TextLexicon) -> Iterator[Finding]:

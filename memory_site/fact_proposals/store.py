@@ -5,6 +5,7 @@ import logging
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from uuid import UUID
 
 from django.db import transaction
@@ -30,7 +31,9 @@ from memory_site.fact_proposals.statement import key_of, statement_of
 from retrieval.llm import Purpose, get_llm
 from retrieval.text import fold_name
 from worlds.audiences import Visibility
+from worlds.calendars.names import spellings
 from worlds.models import World
+from worlds.world_calendar import calendar_of
 
 logger = logging.getLogger(__name__)
 BATCH = 500
@@ -62,12 +65,13 @@ def read_source(world: World, source: ReadableText, *, with_model: bool = True) 
     known = {node.pk for node in nodes}
     nodes += entries_without_entity(world, source.whole, nodes)
     about = about or next((node for node in nodes if node.lore_id == source.id), None)
-    openly = TextReader(nodes, relations, about).read(source.open) if source.open.strip() else []
+    reader = partial(TextReader, nodes, relations, about, not_names=calendar_names(world))
+    openly = reader().read(source.open) if source.open.strip() else []
     every = openly
     if source.open != source.whole:
         # What only the whole text says is for game masters: a name of a secret, too.
         said = {_what(each) for each in openly}
-        whole = TextReader(nodes, relations, about).read(source.whole)
+        whole = reader().read(source.whole)
         every = [*openly, *(each for each in whole if _what(each) not in said)]
     by_model: list[Finding] = []
     if model and source.whole.strip():
@@ -85,6 +89,16 @@ def read_source(world: World, source: ReadableText, *, with_model: bool = True) 
     result = save_proposals(world, source, [row for row, _finding in rows])
     record_reading(world, source)
     return result
+
+
+def calendar_names(world: World) -> frozenset[str]:
+    """Return the names of months, festivals, seasons, eras and weekdays, folded."""
+    calendar = calendar_of(world)
+    return (
+        frozenset(fold_name(text) for text, _name in spellings(calendar))
+        if calendar
+        else frozenset()
+    )
 
 
 def entries_without_entity(world: World, text: str, nodes: Sequence[GraphNode]) -> list[GraphNode]:

@@ -55,6 +55,12 @@ def test_a_relation_in_words_of_no_list_is_found_with_its_sentence() -> None:
     assert fact.sentence.text == "Dunstan Moke rides with the Ash Riders now."
 
 
+def test_a_month_is_no_name() -> None:
+    text = "Ursel Keene left Harrow Ford in Brim."
+    reader = TextReader(KNOWN, relations(), not_names={"brim"})
+    assert names(reader.read(text)) == {"Ursel Keene"}
+
+
 def test_hearsay_is_no_relation() -> None:
     assert facts(findings("They say that Dunstan Moke rides with the Ash Riders now.")) == set()
 

@@ -13,10 +13,17 @@ from memory_site.fact_proposals.decide import accept, decide_many, drop, reopen
 from memory_site.fact_proposals.lists import proposals_of
 from memory_site.fact_proposals.sources import find_source
 from memory_site.fact_proposals.statement import ProposedStatement
-from memory_site.fact_proposals.store import ReadingResult, read_source, read_world
+from memory_site.fact_proposals.store import (
+    ReadingResult,
+    calendar_names,
+    read_source,
+    read_world,
+)
 from retrieval.errors import Conflict, Invalid
 from tests.memory_site.fact_proposals.conftest import TEXT
+from worlds.calendars.presets import preset
 from worlds.models import World
+from worlds.world_calendar import save_calendar
 
 pytestmark = pytest.mark.django_db
 
@@ -242,3 +249,10 @@ def test_entries_without_an_entity_get_one_with_their_first_fact(
     read(world)
     accept(leads(world), by="Anna")
     assert GraphEdge.objects.get().dst.lore == saltmen
+
+
+def test_months_of_the_calendar_are_no_names(world: World) -> None:
+    calendar = preset("gregorian", "en")
+    save_calendar(world, calendar, by="Anna")
+    assert {"january", "monday"} <= calendar_names(world)
+    assert calendar_names(World(pk=None, slug="elsewhere", name="Elsewhere")) == frozenset()
