@@ -24,7 +24,7 @@ import yaml
 import bench.django_apps  # noqa: F401
 from bench.labelled_sets import DATA
 from retrieval.named_relations.inventory import CLASSES, DIRECTED, MUTUAL, NONE, RelationClass
-from retrieval.named_relations.marking import MarkedSpan, MarkedText
+from retrieval.named_relations.marked_text import MarkedSpan, MarkedText
 from retrieval.named_relations.windows import ReadText
 
 KINDS = {"P": "person", "L": "place", "F": "faction", "I": "item", "E": "event"}

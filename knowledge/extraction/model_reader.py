@@ -138,7 +138,7 @@ def facts_by_model(
         guesses = relations_between(window.marked) if window else []
         if window is None or not guesses or guesses[0][1] < LEAST_RELATION:
             continue
-        quote = quoted(text, window.start, window.end)
+        quote = sentence_at(text, window.start, window.end)
         guess = guesses[0][0]
         if fact := fact_of(guess, nodes[a], nodes[b], relations, quote):
             yield fact
@@ -181,7 +181,7 @@ def near_pairs(
                 yield first, second
 
 
-def quoted(text: str, start: int, end: int) -> TextSentence:
+def sentence_at(text: str, start: int, end: int) -> TextSentence:
     """Return [start, end) of a text without the space around it."""
     part = text[start:end]
     start += len(part) - len(part.lstrip())

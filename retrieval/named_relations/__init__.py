@@ -2,7 +2,7 @@
 and events, and whether a passage makes one the sister, the owner or the pupil of another."""
 
 from retrieval.named_relations.inventory import CLASSES, NONE, RelationClass
-from retrieval.named_relations.marking import MarkedSpan, MarkedText
+from retrieval.named_relations.marked_text import MarkedSpan, MarkedText
 from retrieval.named_relations.relation_reader import (
     FoundName,
     find_names,

@@ -12,7 +12,7 @@ from retrieval.embedders.e5 import Floats, e5_files
 from retrieval.embedders.load_once import LoadOnce
 from retrieval.embedders.sentence_encoder import open_tokenizer
 from retrieval.named_relations.inventory import CLASSES, NAME_KINDS, RelationClass
-from retrieval.named_relations.marking import MarkedText
+from retrieval.named_relations.marked_text import MarkedText
 from retrieval.named_relations.windows import ReadText
 from retrieval.text import encodable
 

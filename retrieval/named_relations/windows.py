@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from retrieval.named_relations.marking import MarkedSpan, MarkedText, marked
+from retrieval.named_relations.marked_text import MarkedSpan, MarkedText, mark_names
 from retrieval.text import split_sentences
 
 MOST_BETWEEN = 1
@@ -73,7 +73,7 @@ class ReadText:
             for each in spans
             if begin <= each.start and each.end <= end
         ]
-        return PairWindow(marked(self.text[begin:end].rstrip(), inside), start, end)
+        return PairWindow(mark_names(self.text[begin:end].rstrip(), inside), start, end)
 
     def parts(self) -> Iterator[tuple[int, int]]:
         """Yield parts of whole sentences, each of at most MOST_CHARACTERS where its sentences

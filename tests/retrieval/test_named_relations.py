@@ -15,7 +15,7 @@ from retrieval.named_relations import (
     prepare_relation_model,
     relations_between,
 )
-from retrieval.named_relations.marking import marked
+from retrieval.named_relations.marked_text import mark_names
 
 TEXTS = [
     ("The tollkeeper Wilma Drost owns the Green Barge.", "Wilma Drost", "Green Barge"),
@@ -85,7 +85,7 @@ def test_names_that_are_far_apart_have_no_window() -> None:
 
 def test_signs_of_the_text_are_no_marks() -> None:
     text = "@ # Otto"
-    assert marked(text, [MarkedSpan(4, 8, "person", True)]).text.count("@") == 2
+    assert mark_names(text, [MarkedSpan(4, 8, "person", True)]).text.count("@") == 2
 
 
 @pytest.mark.parametrize(

@@ -26,7 +26,7 @@ class MarkedText:
     seconds: tuple[int, ...]
 
 
-def marked(text: str, spans: Sequence[MarkedSpan]) -> MarkedText:
+def mark_names(text: str, spans: Sequence[MarkedSpan]) -> MarkedText:
     """Return `text` with the mentions marked. The spans must not overlap."""
     parts: list[str] = []
     marks: dict[bool, list[int]] = {True: [], False: []}
