@@ -49,15 +49,6 @@ BEGINNINGS = {
     "made": (NodeKind.LOCATION, NodeKind.ITEM),
 }
 """Of which kinds of things a date of their beginning is kept."""
-KINDS = {
-    "person": NodeKind.CHARACTER,
-    "place": NodeKind.LOCATION,
-    "faction": NodeKind.FACTION,
-    "item": NodeKind.ITEM,
-    "event": NodeKind.EVENT,
-}
-
-
 KIND_WORDS: dict[str, str] = {
     NodeKind.CHARACTER: "person",
     NodeKind.LOCATION: "place",
@@ -67,6 +58,7 @@ KIND_WORDS: dict[str, str] = {
     NodeKind.QUEST: "event",
 }
 """How the model calls the kinds."""
+KINDS = {word: kind for kind, word in KIND_WORDS.items() if kind != NodeKind.QUEST}
 CLAIMS = {"works": "serves_in", "uncle": "uncle_or_aunt"}
 """The claim of a relation where its name is another one."""
 
@@ -88,7 +80,7 @@ def names_by_model(
         if sentence is None or len(name) < 2 or is_known(name, linker):
             continue
         if not is_ordinary(name, language, is_first=start == sentence.start):
-            yield NewName(name, KINDS[found.kind], sentence)
+            yield NewName(name, NodeKind(KINDS[found.kind]), sentence)
 
 
 def is_ordinary(name: str, language: str, *, is_first: bool) -> bool:

@@ -125,9 +125,11 @@ def nominative_words(
 
 
 def _in_nominative(word: str, readings: Sequence[Any], case: str) -> str:
-    if match := SURNAME_OF_A_WOMAN.match(word):
-        return f"{match[1]}а"
     of_case = [each for each in readings if each.tag.case == case]
+    surname = SURNAME_OF_A_WOMAN.match(word)
+    # `Осиновой` is an adjective of the dictionary, `Сомовой` none.
+    if surname and not any(each.is_known for each in of_case):
+        return f"{surname[1]}а"
     if not of_case or not word[:1].isupper():
         return word
     reading = max(of_case, key=_is_name)

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import product
+from itertools import pairwise, product
 
 from knowledge.extraction.claim_facts import stated_fact
 from knowledge.extraction.findings import Finding, TextSentence
@@ -15,8 +15,8 @@ from knowledge.fact_check.lexicon import claim_kinds
 from knowledge.graph.entity_linking import EntityLinker
 from knowledge.graph.models import GraphNode, NodeKind
 from knowledge.graph.relations import Relations
-from retrieval.named_relations import has_relation_model
-from retrieval.text import fold_name, guess_language, has_hangul, split_sentences
+from retrieval.named_relations import ReadText, has_relation_model
+from retrieval.text import fold_name, guess_language, has_hangul
 
 LONGEST_SENTENCE = 700
 SLOT = re.compile(r"M\d")
@@ -160,16 +160,11 @@ def _without_aliases(found: list[Finding]) -> list[Finding]:
 
 def sentences_of(text: str) -> list[TextSentence]:
     """Return the sentences of `text`, each with its place; every line ends one."""
-    found, line_start = [], 0
-    for line in text.split("\n"):
-        place = line_start
-        for part in split_sentences(line):
-            start = text.index(part, place)
-            place = start + len(part)
-            if stripped := part.strip(" \t>#*-•"):
-                begin = text.index(stripped, start)
-                found.append(TextSentence(stripped, begin, begin + len(stripped)))
-        line_start += len(line) + 1
+    found = []
+    for start, end in pairwise([*ReadText(text).starts, len(text)]):
+        if stripped := text[start:end].strip(" \t\r\n>#*-•"):
+            begin = text.index(stripped, start)
+            found.append(TextSentence(stripped, begin, begin + len(stripped)))
     return found
 
 

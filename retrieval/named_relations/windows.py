@@ -4,6 +4,7 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import pairwise
 
 from retrieval.named_relations.marked_text import MarkedSpan, MarkedText, mark_names
 from retrieval.text import split_sentences
@@ -48,15 +49,16 @@ class ReadText:
     def window(self, spans: Sequence[MarkedSpan]) -> PairWindow | None:
         """Return the sentences from one name to the other where they are nearest, with the sentence
         before for what its pronouns mean; None if no two mentions are near each other."""
+        in_order = sorted(spans, key=lambda span: span.start)
+        # Of the nearest two mentions of different names none stands between them.
         pairs = [
             (
-                abs(self.sentence_of(one.start) - self.sentence_of(other.start)),
-                abs(one.start - other.start),
-                sorted((self.sentence_of(one.start), self.sentence_of(other.start))),
+                self.sentence_of(other.start) - self.sentence_of(one.start),
+                other.start - one.start,
+                (self.sentence_of(one.start), self.sentence_of(other.start)),
             )
-            for one in spans
-            for other in spans
-            if one.is_first and not other.is_first
+            for one, other in pairwise(in_order)
+            if one.is_first != other.is_first
         ]
         if not pairs:
             return None
