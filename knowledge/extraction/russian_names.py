@@ -121,15 +121,15 @@ def nominative_words(
     best = max(cases, key=share)
     if best == "nomn":
         return list(words)
-    return [_in_nominative(word, row, best) for word, row in zip(words, readings, strict=True)]
+    found = [_in_nominative(word, row, best) for word, row in zip(words, readings, strict=True)]
+    # The last word of a woman's name: `Лады Сомовой`, but `Осиновой Рощи`.
+    if len(words) > 1 and (surname := SURNAME_OF_A_WOMAN.match(words[-1])):
+        found[-1] = f"{surname[1]}а"
+    return found
 
 
 def _in_nominative(word: str, readings: Sequence[Any], case: str) -> str:
     of_case = [each for each in readings if each.tag.case == case]
-    surname = SURNAME_OF_A_WOMAN.match(word)
-    # `Осиновой` is an adjective of the dictionary, `Сомовой` none.
-    if surname and not any(each.is_known for each in of_case):
-        return f"{surname[1]}а"
     if not of_case or not word[:1].isupper():
         return word
     reading = max(of_case, key=_is_name)
