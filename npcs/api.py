@@ -92,11 +92,17 @@ def upsert(request: HttpRequest, response: HttpResponse, entry: Body[NPCWrite]) 
     response=BulkReport,
 )
 def upsert_bulk(request: HttpRequest, batch: Body[NPCsIn]) -> BulkReport:
-    """Up to 500 NPCs, with a report on each; `atomic` writes all or none."""
+    """Up to 500 NPCs, with a report on each and what a single write would warn of; `atomic` writes
+    all or none."""
+    world = require_gm(request).world
     # They may name each other.
     coming = [f"npc:{each.get('npc_id')}" for each in batch.npcs]
-    write = partial(write_npc, require_gm(request).world, coming=coming)
-    return write_all(batch.npcs, NPCWrite, write, atomic=batch.atomic, id_field="npc_id")
+    write = partial(write_npc, world, coming=coming)
+
+    def warn(entry: NPCWrite) -> list[str]:
+        return warnings_about(NPC.objects.get(world=world, slug=entry.npc_id), entry)
+
+    return write_all(batch.npcs, NPCWrite, write, atomic=batch.atomic, id_field="npc_id", warn=warn)
 
 
 def write_npc(

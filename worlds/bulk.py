@@ -22,6 +22,9 @@ class ItemReport(BaseModel):
     code: str = ""
     detail: str = ""
     candidates: list[str] = []
+    warnings: list[str] = Field(
+        default=[], description="What the writer of a stored item should look at."
+    )
 
 
 class BulkReport(BaseModel):
@@ -37,15 +40,21 @@ def write_all(
     *,
     atomic: bool,
     id_field: str = "id",
+    warn: Callable[[Item], list[str]] | None = None,
 ) -> BulkReport:
     """Validate each item as `schema` and write it in its own savepoint; with `atomic`, none when
-    one fails. `write` returns an object with `outcome` and the item's id in `id_field`."""
+    one fails. `write` returns an object with `outcome` and the item's id in `id_field`. `warn` is
+    asked about the stored items when all are written, because they may name each other."""
 
     def write_item(item: Any) -> Change:
         result = write(schema.model_validate(item))
         return getattr(result, id_field), result.outcome
 
-    return report_on_all(items, write_item, atomic=atomic)
+    report = report_on_all(items, write_item, atomic=atomic)
+    for each in report.items:
+        if warn and each.status == "ok":
+            each.warnings = warn(schema.model_validate(items[each.index]))
+    return report
 
 
 def change_all(

@@ -249,3 +249,21 @@ def test_a_name_that_fits_nothing_is_a_warning(places: World) -> None:
     assert "of another kind" in text
     body = {"npc_id": "mira-voss", "name": "Mira Voss"}
     assert engine.put("world/npcs", body)[1]["warnings"] == []
+
+
+def test_a_bulk_warns_of_names_when_all_are_written(places: World) -> None:
+    npcs = [
+        {
+            "npc_id": "mira-voss",
+            "name": "Mira Voss",
+            "family": [{"relation": "mother", "npc": "Selka"}],
+        },
+        {"npc_id": "selka", "name": "Selka", "home": "no-such-place"},
+        {"npc_id": "", "name": "Nobody", "home": "no-such-place"},
+    ]
+    items = ApiClient(places).post("world/npcs/bulk", {"npcs": npcs})[1]["items"]
+    assert [each["status"] for each in items] == ["ok", "ok", "failed"]
+    assert items[0]["warnings"] == []
+    (text,) = items[1]["warnings"]
+    assert text.startswith("home: ") and "no-such-place" in text
+    assert items[2]["warnings"] == []

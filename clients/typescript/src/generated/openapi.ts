@@ -3211,7 +3211,8 @@ export interface paths {
         put?: never;
         /**
          * Create or update many NPCs
-         * @description Up to 500 NPCs, with a report on each; `atomic` writes all or none.
+         * @description Up to 500 NPCs, with a report on each and what a single write would warn of; `atomic` writes
+         *     all or none.
          */
         post: operations["npc_upsert_bulk"];
         delete?: never;
@@ -8117,6 +8118,11 @@ export interface components {
              * @default []
              */
             candidates: string[];
+            /**
+             * @description What the writer of a stored item should look at.
+             * @default []
+             */
+            warnings: string[];
         };
         /**
          * Kinship
