@@ -265,5 +265,6 @@ def test_a_bulk_warns_of_names_when_all_are_written(places: World) -> None:
     assert [each["status"] for each in items] == ["ok", "ok", "failed"]
     assert items[0]["warnings"] == []
     (text,) = items[1]["warnings"]
-    assert text.startswith("home: ") and "no-such-place" in text
+    assert text.startswith("home: ")
+    assert "no-such-place" in text
     assert items[2]["warnings"] == []

@@ -91,6 +91,20 @@ def test_a_common_word_is_not_taken_for_a_name():
     assert NameIndex([KnownName(1, "Hope")]).mentions("They hope that Ferrymark stands") == []
 
 
+def test_a_name_of_one_word_with_an_article_needs_it_where_a_sentence_begins():
+    night = KnownName("night", "Night of Nine Ferries", ("the Nine",))
+    index = NameIndex([night, TOWN], parts=False)
+
+    def names(text: str) -> list[str]:
+        return [mention.text for mention in index.mentions(text) if mention.text != "Ferrymark"]
+
+    assert names("Nine white houses stand above Ferrymark. Nine of them burnt.") == []
+    assert names("The Nine are not joked about.") == ["Nine"]
+    assert names("Nobody in Ferrymark jokes about the Nine.") == ["Nine"]
+    assert names("who were the nine?") == ["nine"]
+    assert index.find("Nine")[0].key == "night"
+
+
 def test_a_full_name_with_a_slip_goes_before_an_alias_inside_it():
     index = NameIndex([KnownName("mira", "Mira Voss", ("Mira",)), KnownName("town", "Ferrymark")])
     assert [m.text for m in index.mentions("I saw Mira Vos in Ferrymark I think")] == [

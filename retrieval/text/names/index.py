@@ -18,6 +18,7 @@ from retrieval.text.names.normalize import (
     Word,
     compose,
     fold_name,
+    has_article,
     name_words,
     prefix_keys,
     query_keys,
@@ -70,13 +71,14 @@ class NameMention:
 @dataclass(frozen=True, slots=True)
 class NameForm:
     """One way to write an entry's name: the whole name, an alias or a part of either; a part in
-    quotation marks counts as a name of its own."""
+    quotation marks counts as a name of its own. `with_article`: the name is written `the Nine`."""
 
     entry: KnownName
     words: tuple[Word, ...]
     forms: tuple[frozenset[str], ...]
     joined: str
     how: MatchKind
+    with_article: bool = False
 
     def match(self, how: MatchKind, score: float | None = None) -> NameMatch:
         score = SCORES[how] if score is None else score
@@ -213,10 +215,10 @@ class NameIndex:
 
     def _spans(self, text_words: list[Word], has_case: bool) -> Iterator[Span]:
         # The same words are looked up once: a text may repeat them a thousand times.
-        found: dict[tuple[tuple[str, bool], ...], list[Found]] = {}
+        found: dict[tuple[tuple[str, bool, bool], ...], list[Found]] = {}
         for begin in range(len(text_words)):
             words = text_words[begin : begin + self._longest]
-            key = tuple((word.norm, word.capital) for word in words)
+            key = tuple((word.norm, word.capital, word.opens_bare) for word in words)
             if key not in found:
                 found[key] = list(self._names_at_beginning(words, has_case))
             for count, matches in found[key]:
@@ -304,7 +306,10 @@ def name_forms_of(entry: KnownName, *, parts: bool = True) -> Iterator[NameForm]
             else:
                 how = "alias" if number else "exact"
             known.add(spelling.norms)
-            yield NameForm(entry, spelling.words, spelling.forms, spelling.joined, how)
+            with_article = spelling.kind == "whole" and has_article(text)
+            yield NameForm(
+                entry, spelling.words, spelling.forms, spelling.joined, how, with_article
+            )
 
 
 @lru_cache(20_000)
@@ -366,7 +371,11 @@ def match_kind(form: NameForm, text_words: list[Word]) -> MatchKind:
 def is_proper_name(
     form: NameForm, text_words: list[Word], has_case: bool, *, how: MatchKind
 ) -> bool:
-    """Whether these words are a name here: a part, or a name of one word, needs its capital."""
+    """Whether these words are a name here: a part, or a name of one word, needs its capital, and
+    `the Nine` its article where a capital says nothing."""
+    first = text_words[0]
+    if form.with_article and len(text_words) == 1 and first.opens_bare and first.raw[0].isupper():
+        return False
     if "part" in (form.how, how) or (form.how == "quoted" and len(text_words) == 1):
         return text_words[0].capital and text_words[-1].capital
     return len(text_words) > 1 or text_words[0].capital or not has_case

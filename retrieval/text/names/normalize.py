@@ -13,6 +13,7 @@ UNDECOMPOSED = str.maketrans(
     {"ø": "o", "ł": "l", "đ": "d", "ð": "d", "æ": "ae", "œ": "oe", "þ": "th", "ı": "i"}
 )
 ARTICLES = frozenset({"the", "a", "an"})
+SENTENCE_ENDS = frozenset(".!?…\n")
 BREVE = "\u0306"
 PREFIX = 4
 """Letters of a word in its keys."""
@@ -26,6 +27,8 @@ class Word:
     norm: str
     start: int
     end: int
+    opens_bare: bool = False
+    """Begins a sentence, without an article: its capital does not make it a name."""
 
     @property
     def capital(self) -> bool:
@@ -35,11 +38,22 @@ class Word:
 
 def name_words(text: str) -> list[Word]:
     """Return the words of `text`, articles left out (unless nothing else is there)."""
-    all_words = [
-        Word(m.group(), fold_word(m.group()), m.start(), m.end())
-        for m in WORD.finditer(compose(text))
-    ]
+    composed, all_words, end = compose(text), [], 0
+    is_after_article = False
+    for found in WORD.finditer(composed):
+        norm = fold_word(found.group())
+        opens = not is_after_article and (
+            end == 0 or not SENTENCE_ENDS.isdisjoint(composed[end : found.start()])
+        )
+        all_words.append(Word(found.group(), norm, found.start(), found.end(), opens))
+        end, is_after_article = found.end(), norm in ARTICLES
     return [word for word in all_words if word.norm not in ARTICLES] or all_words
+
+
+def has_article(name: str) -> bool:
+    """Whether `name` begins with an article that `name_words` leaves out."""
+    first = WORD.search(name)
+    return first is not None and fold_word(first.group()) in ARTICLES
 
 
 def fold_name(text: str) -> str:
