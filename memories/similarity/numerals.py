@@ -2,6 +2,7 @@
 Korean words: "three and a half thousand", "три с половиной тысячи", "이십만"."""
 
 import re
+from collections.abc import Callable
 
 from memories.similarity.comparable_text import LEXICON, NUMBER_WORDS, normalize_spelling
 
@@ -9,13 +10,29 @@ TOKEN = re.compile(r"\d+(?:[.,:]\d+)*|[^\W\d_]+")
 FIXED = {
     re.compile(r"\bhalf a dozen\b|\bполдюжин\w*"): "6",
     re.compile(r"\b(?:a |one )?dozen\b|\bдюжин\w*"): "12",
+    re.compile(r"\ba couple of\b"): "2",
+    re.compile(r"\ba score of\b"): "20",
+    re.compile(r"\bполтора десятка\b"): "15",
     re.compile(r"\b(?:and a|с) (?:half|половиной)\b"): "+half",
     re.compile(r"\b(?:полтор[аы]|полутора|one and a half)\b"): "1.5",
     re.compile(r"\bпол(?=таблет|час|литр|кило)"): "0.5 ",
-    re.compile(r"\bhalf past (\w+)"): r"\1:30",
-    re.compile(r"\bв половине десятого\b"): "9:30",
 }
-WORD_HOUR = re.compile(r"\b([^\W\d_]+):30\b")
+TIMES_TWELVE = re.compile(r"\b([a-z]+) dozen\b")
+MANY_TENS = re.compile(r"\b([а-я]+) десятк(?:а|ов)\b")
+CLOCK: tuple[tuple[re.Pattern[str], int, str], ...] = (
+    (re.compile(r"\bhalf past (\w+)"), 0, "30"),
+    (re.compile(r"\b(?:a )?quarter past (\w+)"), 0, "15"),
+    (re.compile(r"\b(?:a )?quarter to (\w+)"), -1, "45"),
+    (re.compile(r"\bполовин[аеу] ([а-я]+ого|третьего)\b"), -1, "30"),
+    (re.compile(r"\bчетверть ([а-я]+ого|третьего)\b"), -1, "15"),
+    (re.compile(r"\bбез четверти ([а-я]+)\b"), -1, "45"),
+    (re.compile(r"(?<![가-힣])([가-힣]{1,3}|\d{1,2}) ?시 반(?=[에부까쯤이]|[^가-힣]|\Z)"), 0, "30"),
+)
+"""Times of day in words, of which the first group is an hour: what is added to it, and the
+minutes."""
+KOREAN_DAYS = {"이틀": 2, "사흘": 3, "나흘": 4, "닷새": 5, "엿새": 6, "열흘": 10, "보름": 15}
+DAYS = re.compile(rf"(?<![가-힣])({'|'.join(KOREAN_DAYS)})(?!달)")
+SINO_COUNT = re.compile(r"(?<![가-힣])([삼사오육칠팔구]) ?(?=층|학년|월|년|개월|미터|킬로)")
 TEN_THOUSANDS = re.compile(r"(\d+)만(?![가-힣]{2})")
 RUSSIAN_STEMS, KOREAN_TENS, KOREAN_ONES = (
     {word: int(number) for word, number in (pair.split(":") for pair in LEXICON[name].split())}
@@ -38,9 +55,11 @@ UNCERTAIN = frozenset({"1"})
 
 def numbers_of(text: str) -> frozenset[str]:
     lower = normalize_spelling(text).casefold()
+    lower = _multiplied(TIMES_TWELVE, 12, lower)
+    lower = _multiplied(MANY_TENS, 10, lower)
     for pattern, number in FIXED.items():
         lower = pattern.sub(number, lower)
-    lower = WORD_HOUR.sub(lambda hour: f"{_value(hour[1]) or 0:g}:30", lower)
+    lower = _with_digits(lower)
     lower = TEN_THOUSANDS.sub(lambda count: f"{int(count[1]) * 10_000} ", lower)
     found: list[float | str] = []
     run: list[float] = []
@@ -58,6 +77,34 @@ def numbers_of(text: str) -> frozenset[str]:
             run = [] if value is None else [value]
             found += [_number_in(token)] if is_digits else []
     return frozenset(_digits_of(each) for each in found) - UNCERTAIN
+
+
+def _with_digits(lower: str) -> str:
+    """Write times of day, and the Korean numbers that no other reading knows, in digits."""
+    for pattern, more_hours, minutes in CLOCK:
+        lower = pattern.sub(_at_the_clock(more_hours, minutes), lower)
+    lower = DAYS.sub(lambda days: f"{KOREAN_DAYS[days[1]]} ", lower)
+    return SINO_COUNT.sub(lambda count: f"{SINO_DIGITS[count[1]]} ", lower)
+
+
+def _at_the_clock(more_hours: int, minutes: str) -> Callable[[re.Match[str]], str]:
+    def write(found: re.Match[str]) -> str:
+        hour = float(found[1]) if found[1].isdigit() else _value(found[1])
+        if hour is None:
+            return found[0]
+        return f"{hour + more_hours or 12:g}:{minutes}"
+
+    return write
+
+
+def _multiplied(pattern: re.Pattern[str], times: int, lower: str) -> str:
+    """Write *two dozen* as 24."""
+
+    def write(found: re.Match[str]) -> str:
+        value = _value(found[1])
+        return found[0] if value is None else f"{value * times:g}"
+
+    return pattern.sub(write, lower)
 
 
 def _multiply(run: list[float], scale: int) -> list[float]:
