@@ -55,8 +55,8 @@ UNCERTAIN = frozenset({"1"})
 
 def numbers_of(text: str) -> frozenset[str]:
     lower = normalize_spelling(text).casefold()
-    lower = _multiplied(TIMES_TWELVE, 12, lower)
-    lower = _multiplied(MANY_TENS, 10, lower)
+    lower = _multiply_words(TIMES_TWELVE, 12, lower)
+    lower = _multiply_words(MANY_TENS, 10, lower)
     for pattern, number in FIXED.items():
         lower = pattern.sub(number, lower)
     lower = _with_digits(lower)
@@ -97,7 +97,7 @@ def _at_the_clock(more_hours: int, minutes: str) -> Callable[[re.Match[str]], st
     return write
 
 
-def _multiplied(pattern: re.Pattern[str], times: int, lower: str) -> str:
+def _multiply_words(pattern: re.Pattern[str], times: int, lower: str) -> str:
     """Write *two dozen* as 24."""
 
     def write(found: re.Match[str]) -> str:
