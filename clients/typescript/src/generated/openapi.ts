@@ -14055,7 +14055,7 @@ export interface operations {
                      *             "edition": null,
                      *             "licence": null,
                      *             "attribution": null,
-                     *             "author": "engine (bc33b1ffb010)",
+                     *             "author": "engine (0e4d4be0b10b)",
                      *             "episode": null
                      *           },
                      *           "updated_at": "2026-11-22T19:40:00Z",
@@ -14178,6 +14178,13 @@ export interface operations {
                      *                 "axis": "affection",
                      *                 "delta": -60,
                      *                 "reason": ""
+                     *               },
+                     *               {
+                     *                 "npc": "bo-reed",
+                     *                 "axis": "affection",
+                     *                 "delta": -45,
+                     *                 "reason": "She took their side.",
+                     *                 "toward": "ada-crane"
                      *               }
                      *             ],
                      *             "notes": "",
@@ -14903,7 +14910,7 @@ export interface operations {
                      *           "relevance": 0.94,
                      *           "match": "keyword",
                      *           "context": "",
-                     *           "recorded_ms": 1795547419791,
+                     *           "recorded_ms": 1795851777106,
                      *           "event_at": null,
                      *           "sources": [
                      *             "Cy joined late."
@@ -16060,7 +16067,7 @@ export interface operations {
                      *       "key": {
                      *         "id": "01a20000-0000-7000-8000-000000000001",
                      *         "name": "engine",
-                     *         "prefix": "bc33b1ffb010",
+                     *         "prefix": "0e4d4be0b10b",
                      *         "scopes": [
                      *           "admin"
                      *         ],
@@ -18419,7 +18426,7 @@ export interface operations {
                      *             "year_one_begins": 0,
                      *             "first_weekday": 0
                      *           },
-                     *           "made_by": "engine (bc33b1ffb010)",
+                     *           "made_by": "engine (0e4d4be0b10b)",
                      *           "created_at": "2026-11-22T19:40:00Z"
                      *         }
                      *       ]
@@ -19273,7 +19280,7 @@ export interface operations {
                      *         {
                      *           "id": "01a20000-0000-7000-8000-000000000003",
                      *           "name": "table page",
-                     *           "prefix": "410d72f8555c",
+                     *           "prefix": "b8efece4d0c2",
                      *           "scopes": [
                      *             "tools:read"
                      *           ],
@@ -19372,7 +19379,7 @@ export interface operations {
                      * @example {
                      *       "id": "01a20000-0000-7000-8000-000000000003",
                      *       "name": "table page",
-                     *       "prefix": "410d72f8555c",
+                     *       "prefix": "b8efece4d0c2",
                      *       "scopes": [
                      *         "tools:read"
                      *       ],
@@ -19454,7 +19461,7 @@ export interface operations {
                      * @example {
                      *       "id": "01a20000-0000-7000-8000-000000000003",
                      *       "name": "table page",
-                     *       "prefix": "410d72f8555c",
+                     *       "prefix": "b8efece4d0c2",
                      *       "scopes": [
                      *         "tools:read"
                      *       ],
@@ -19710,7 +19717,7 @@ export interface operations {
                      *       "last_success_at": null,
                      *       "created_at": "2026-11-22T19:40:00Z",
                      *       "updated_at": "2026-11-22T19:40:00Z",
-                     *       "secret": "whsec_aflqWSUVv++X4dZYTt2jVXQUKjPatVX1mjX9IFDzmSc="
+                     *       "secret": "whsec_1rc1u0v3ghrwd7DU1yIsGAfghVBj++L7MuyTr2reA24="
                      *     }
                      */
                     "application/json": components["schemas"]["Webhook"];
@@ -20044,7 +20051,7 @@ export interface operations {
                      *       "last_success_at": null,
                      *       "created_at": "2026-11-22T19:40:00Z",
                      *       "updated_at": "2026-11-22T19:40:00Z",
-                     *       "secret": "whsec_8/OEJWhqL9kW9eWu/Lj8XjJqAhVn4uF/hXprN/WxoR4="
+                     *       "secret": "whsec_WfwlF8+/CpClCVxH/HVBQuKYKGrHDvUi0lARSd2DJjU="
                      *     }
                      */
                     "application/json": components["schemas"]["Webhook"];
@@ -20112,7 +20119,7 @@ export interface operations {
                      *         {
                      *           "at": "2026-11-22T19:40:00Z",
                      *           "status": 0,
-                     *           "milliseconds": 14,
+                     *           "milliseconds": 2,
                      *           "error": "engine.invalid cannot be resolved",
                      *           "answer": ""
                      *         }
@@ -20205,7 +20212,7 @@ export interface operations {
                      *             {
                      *               "at": "2026-11-22T19:40:00Z",
                      *               "status": 0,
-                     *               "milliseconds": 14,
+                     *               "milliseconds": 2,
                      *               "error": "engine.invalid cannot be resolved",
                      *               "answer": ""
                      *             }
@@ -20294,14 +20301,14 @@ export interface operations {
                      *         {
                      *           "at": "2026-11-22T19:40:00Z",
                      *           "status": 0,
-                     *           "milliseconds": 14,
+                     *           "milliseconds": 2,
                      *           "error": "engine.invalid cannot be resolved",
                      *           "answer": ""
                      *         },
                      *         {
                      *           "at": "2026-11-22T19:40:00Z",
                      *           "status": 0,
-                     *           "milliseconds": 10,
+                     *           "milliseconds": 1,
                      *           "error": "engine.invalid cannot be resolved",
                      *           "answer": ""
                      *         }
@@ -20387,7 +20394,7 @@ export interface operations {
                      *           "in_world_label": "",
                      *           "in_world_date": "",
                      *           "note": "He works there.",
-                     *           "by": "engine (bc33b1ffb010)",
+                     *           "by": "engine (0e4d4be0b10b)",
                      *           "created_at": "2026-11-22T19:40:00Z",
                      *           "undone_at": null
                      *         }
@@ -20480,7 +20487,7 @@ export interface operations {
                      *       "in_world_label": "",
                      *       "in_world_date": "",
                      *       "note": "He works there.",
-                     *       "by": "engine (bc33b1ffb010)",
+                     *       "by": "engine (0e4d4be0b10b)",
                      *       "created_at": "2026-11-22T19:40:00Z",
                      *       "undone_at": null
                      *     }
@@ -20556,7 +20563,7 @@ export interface operations {
                      *       "in_world_label": "",
                      *       "in_world_date": "",
                      *       "note": "He works there.",
-                     *       "by": "engine (bc33b1ffb010)",
+                     *       "by": "engine (0e4d4be0b10b)",
                      *       "created_at": "2026-11-22T19:40:00Z",
                      *       "undone_at": null
                      *     }
@@ -20641,7 +20648,7 @@ export interface operations {
                      *       "in_world_label": "",
                      *       "in_world_date": "",
                      *       "note": "He works there.",
-                     *       "by": "engine (bc33b1ffb010)",
+                     *       "by": "engine (0e4d4be0b10b)",
                      *       "created_at": "2026-11-22T19:40:00Z",
                      *       "undone_at": "2026-11-22T19:40:00Z"
                      *     }
@@ -20755,7 +20762,7 @@ export interface operations {
                      *           "in_world_until_date": "",
                      *           "campaign": null,
                      *           "overrides": null,
-                     *           "author": "engine (bc33b1ffb010)",
+                     *           "author": "engine (0e4d4be0b10b)",
                      *           "folder": "",
                      *           "origin": "",
                      *           "version": 1,
@@ -20785,7 +20792,7 @@ export interface operations {
                      *           "in_world_until_date": "",
                      *           "campaign": null,
                      *           "overrides": null,
-                     *           "author": "engine (bc33b1ffb010)",
+                     *           "author": "engine (0e4d4be0b10b)",
                      *           "folder": "Harbour",
                      *           "origin": "",
                      *           "version": 1,
@@ -20975,7 +20982,8 @@ export interface operations {
                      *           "outcome": "created",
                      *           "code": "",
                      *           "detail": "",
-                     *           "candidates": []
+                     *           "candidates": [],
+                     *           "warnings": []
                      *         },
                      *         {
                      *           "index": 1,
@@ -20984,7 +20992,8 @@ export interface operations {
                      *           "outcome": "created",
                      *           "code": "",
                      *           "detail": "",
-                     *           "candidates": []
+                     *           "candidates": [],
+                     *           "warnings": []
                      *         }
                      *       ]
                      *     }
@@ -21148,7 +21157,7 @@ export interface operations {
                      *       "in_world_until_date": "",
                      *       "campaign": null,
                      *       "overrides": null,
-                     *       "author": "engine (bc33b1ffb010)",
+                     *       "author": "engine (0e4d4be0b10b)",
                      *       "folder": "Harbour",
                      *       "origin": "",
                      *       "version": 1,
@@ -21502,7 +21511,8 @@ export interface operations {
                      *           "outcome": "created",
                      *           "code": "",
                      *           "detail": "",
-                     *           "candidates": []
+                     *           "candidates": [],
+                     *           "warnings": []
                      *         }
                      *       ]
                      *     }
@@ -22300,7 +22310,7 @@ export interface operations {
                      *       "in_world_until_date": "",
                      *       "campaign": null,
                      *       "overrides": null,
-                     *       "author": "engine (bc33b1ffb010)",
+                     *       "author": "engine (0e4d4be0b10b)",
                      *       "folder": "",
                      *       "origin": "",
                      *       "version": 2,
@@ -22385,7 +22395,7 @@ export interface operations {
                      *           "title": "A second moon",
                      *           "created_at": "2026-11-22T19:40:00Z",
                      *           "reason": "",
-                     *           "proposed_by": "engine (bc33b1ffb010)",
+                     *           "proposed_by": "engine (0e4d4be0b10b)",
                      *           "campaign": null,
                      *           "entry": {
                      *             "title": "A second moon"
@@ -22399,7 +22409,7 @@ export interface operations {
                      *           "title": "The Tin Heron",
                      *           "created_at": "2026-11-22T19:40:00Z",
                      *           "reason": "Ana asked for an inn twice.",
-                     *           "proposed_by": "engine (bc33b1ffb010)",
+                     *           "proposed_by": "engine (0e4d4be0b10b)",
                      *           "campaign": null,
                      *           "entry": {
                      *             "body": "An inn by the pier.",
@@ -22490,7 +22500,7 @@ export interface operations {
                      *       "title": "The Tin Heron",
                      *       "created_at": "2026-11-22T19:40:00Z",
                      *       "reason": "Ana asked for an inn twice.",
-                     *       "proposed_by": "engine (bc33b1ffb010)",
+                     *       "proposed_by": "engine (0e4d4be0b10b)",
                      *       "campaign": null,
                      *       "entry": {
                      *         "body": "An inn by the pier.",
@@ -22600,7 +22610,7 @@ export interface operations {
                      *       "in_world_until_date": "",
                      *       "campaign": null,
                      *       "overrides": null,
-                     *       "author": "engine (bc33b1ffb010)",
+                     *       "author": "engine (0e4d4be0b10b)",
                      *       "folder": "",
                      *       "origin": "",
                      *       "version": 1,
@@ -22683,12 +22693,12 @@ export interface operations {
                      *       "title": "A second moon",
                      *       "created_at": "2026-11-22T19:40:00Z",
                      *       "reason": "",
-                     *       "proposed_by": "engine (bc33b1ffb010)",
+                     *       "proposed_by": "engine (0e4d4be0b10b)",
                      *       "campaign": null,
                      *       "entry": {
                      *         "title": "A second moon"
                      *       },
-                     *       "decided_by": "engine (bc33b1ffb010)",
+                     *       "decided_by": "engine (0e4d4be0b10b)",
                      *       "decision": "There is one moon."
                      *     }
                      */
@@ -22758,7 +22768,7 @@ export interface operations {
                      *       "title": "A second moon",
                      *       "created_at": "2026-11-22T19:40:00Z",
                      *       "reason": "",
-                     *       "proposed_by": "engine (bc33b1ffb010)",
+                     *       "proposed_by": "engine (0e4d4be0b10b)",
                      *       "campaign": null,
                      *       "entry": {
                      *         "title": "A second moon"
@@ -22945,7 +22955,7 @@ export interface operations {
                      *       "in_world_until_date": "",
                      *       "campaign": null,
                      *       "overrides": null,
-                     *       "author": "engine (bc33b1ffb010)",
+                     *       "author": "engine (0e4d4be0b10b)",
                      *       "folder": "Harbour",
                      *       "origin": "",
                      *       "version": 3,
@@ -23018,7 +23028,7 @@ export interface operations {
                      *       "comments": [
                      *         {
                      *           "id": "01a20000-0000-7000-8000-000000000006",
-                     *           "author": "engine (bc33b1ffb010)",
+                     *           "author": "engine (0e4d4be0b10b)",
                      *           "text": "Which plank?",
                      *           "created_at": "2026-11-22T19:40:00Z",
                      *           "resolved_at": null,
@@ -23104,7 +23114,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "id": "01a20000-0000-7000-8000-000000000006",
-                     *       "author": "engine (bc33b1ffb010)",
+                     *       "author": "engine (0e4d4be0b10b)",
                      *       "text": "Which plank?",
                      *       "created_at": "2026-11-22T19:40:00Z",
                      *       "resolved_at": null,
@@ -23176,7 +23186,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "id": "01a20000-0000-7000-8000-000000000006",
-                     *       "author": "engine (bc33b1ffb010)",
+                     *       "author": "engine (0e4d4be0b10b)",
                      *       "text": "Which plank?",
                      *       "created_at": "2026-11-22T19:40:00Z",
                      *       "resolved_at": null,
@@ -23267,11 +23277,11 @@ export interface operations {
                     /**
                      * @example {
                      *       "id": "01a20000-0000-7000-8000-000000000006",
-                     *       "author": "engine (bc33b1ffb010)",
+                     *       "author": "engine (0e4d4be0b10b)",
                      *       "text": "Which plank?",
                      *       "created_at": "2026-11-22T19:40:00Z",
                      *       "resolved_at": "2026-11-22T19:40:00Z",
-                     *       "resolved_by": "engine (bc33b1ffb010)"
+                     *       "resolved_by": "engine (0e4d4be0b10b)"
                      *     }
                      */
                     "application/json": components["schemas"]["Comment"];
@@ -24520,7 +24530,7 @@ export interface operations {
                      *           "count": 1,
                      *           "is_new": false,
                      *           "who": "",
-                     *           "reason": "bulk change undone by engine (bc33b1ffb010)"
+                     *           "reason": "bulk change undone by engine (0e4d4be0b10b)"
                      *         },
                      *         {
                      *           "at": "2026-11-22T19:40:00Z",
@@ -24536,7 +24546,7 @@ export interface operations {
                      *           "reason": "bulk change by anna: status Draft"
                      *         }
                      *       ],
-                     *       "next_cursor": "IjIwMjYtMTEtMjRUMTk6MDk6NDQuNTUwMjMxKzAwOjAwIg:PLmTVxVOdQgRqLpkn-_H5aShhCUpJPdzWpi2MmqwG3Y"
+                     *       "next_cursor": "IjIwMjYtMTEtMjhUMDc6NDI6NDkuOTM0MzQ4KzAwOjAwIg:4DdwU8OKaML10l7JkUOv5XvFqL8qTKvhE6u2tfOcjv4"
                      *     }
                      */
                     "application/json": components["schemas"]["RecentChangePage"];
@@ -25900,7 +25910,8 @@ export interface operations {
                      *           "outcome": "deleted",
                      *           "code": "",
                      *           "detail": "",
-                     *           "candidates": []
+                     *           "candidates": [],
+                     *           "warnings": []
                      *         }
                      *       ]
                      *     }
@@ -25980,7 +25991,8 @@ export interface operations {
                      *           "outcome": "restored",
                      *           "code": "",
                      *           "detail": "",
-                     *           "candidates": []
+                     *           "candidates": [],
+                     *           "warnings": []
                      *         }
                      *       ]
                      *     }
@@ -27032,11 +27044,11 @@ export interface operations {
                      *       "archives": [
                      *         {
                      *           "id": "01a20000-0000-7000-8000-000000000025",
-                     *           "file_name": "salt-coast-2026-11-24.zip",
+                     *           "file_name": "salt-coast-2026-11-28.zip",
                      *           "state": "done",
                      *           "progress": 100,
                      *           "failure": "",
-                     *           "size": 29270,
+                     *           "size": 29208,
                      *           "created_at": "2026-11-22T19:40:00Z",
                      *           "finished_at": "2026-11-22T19:40:00Z"
                      *         }
@@ -27108,7 +27120,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "id": "01a20000-0000-7000-8000-000000000025",
-                     *       "file_name": "salt-coast-2026-11-24.zip",
+                     *       "file_name": "salt-coast-2026-11-28.zip",
                      *       "state": "waiting",
                      *       "progress": 0,
                      *       "failure": "",
@@ -27135,7 +27147,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "id": "01a20000-0000-7000-8000-000000000025",
-                     *       "file_name": "salt-coast-2026-11-24.zip",
+                     *       "file_name": "salt-coast-2026-11-28.zip",
                      *       "state": "waiting",
                      *       "progress": 0,
                      *       "failure": "",
@@ -27207,11 +27219,11 @@ export interface operations {
                     /**
                      * @example {
                      *       "id": "01a20000-0000-7000-8000-000000000025",
-                     *       "file_name": "salt-coast-2026-11-24.zip",
+                     *       "file_name": "salt-coast-2026-11-28.zip",
                      *       "state": "done",
                      *       "progress": 100,
                      *       "failure": "",
-                     *       "size": 29270,
+                     *       "size": 29208,
                      *       "created_at": "2026-11-22T19:40:00Z",
                      *       "finished_at": "2026-11-22T19:40:00Z"
                      *     }
@@ -27501,13 +27513,13 @@ export interface operations {
                      *           "audience": "gm",
                      *           "key_id": "01a20000-0000-7000-8000-000000000001",
                      *           "key_name": "engine",
-                     *           "request_id": "01a20ef6e37477a78f45342642fb8e86",
+                     *           "request_id": "01a2211b62a9707d9619740db2a8a278",
                      *           "asked": {},
                      *           "returned": [],
                      *           "degraded": [],
                      *           "status": 201,
                      *           "code": "",
-                     *           "milliseconds": 56.401
+                     *           "milliseconds": 5.156
                      *         }
                      *       ],
                      *       "next_cursor": null
@@ -27592,13 +27604,13 @@ export interface operations {
                      *       "audience": "gm",
                      *       "key_id": "01a20000-0000-7000-8000-000000000001",
                      *       "key_name": "engine",
-                     *       "request_id": "01a20ef6e37477a78f45342642fb8e86",
+                     *       "request_id": "01a2211b62a9707d9619740db2a8a278",
                      *       "asked": {},
                      *       "returned": [],
                      *       "degraded": [],
                      *       "status": 201,
                      *       "code": "",
-                     *       "milliseconds": 56.401
+                     *       "milliseconds": 5.156
                      *     }
                      */
                     "application/json": components["schemas"]["AuditedCall"];
@@ -28490,7 +28502,7 @@ export interface operations {
                      *       "method": "rules",
                      *       "visibility": "gm",
                      *       "contradicts": [],
-                     *       "decided_by": "engine (bc33b1ffb010)",
+                     *       "decided_by": "engine (0e4d4be0b10b)",
                      *       "decided_at": "2026-11-22T19:40:00Z",
                      *       "created_at": "2026-11-22T19:40:00Z"
                      *     }
@@ -28691,6 +28703,13 @@ export interface operations {
                      *                 "axis": "affection",
                      *                 "delta": -60,
                      *                 "reason": ""
+                     *               },
+                     *               {
+                     *                 "npc": "bo-reed",
+                     *                 "axis": "affection",
+                     *                 "delta": -45,
+                     *                 "reason": "She took their side.",
+                     *                 "toward": "ada-crane"
                      *               }
                      *             ],
                      *             "notes": "",
@@ -28961,7 +28980,8 @@ export interface operations {
                      *           "outcome": "created",
                      *           "code": "",
                      *           "detail": "",
-                     *           "candidates": []
+                     *           "candidates": [],
+                     *           "warnings": []
                      *         }
                      *       ]
                      *     }
@@ -30808,7 +30828,7 @@ export interface operations {
                      *         {
                      *           "id": "01a20000-0000-7000-8000-000000000033",
                      *           "text": "Ada lost a boot.",
-                     *           "author": "engine (bc33b1ffb010)",
+                     *           "author": "engine (0e4d4be0b10b)",
                      *           "party_id": "gulls",
                      *           "session_id": "session-1",
                      *           "used": false,
@@ -30894,7 +30914,7 @@ export interface operations {
                      * @example {
                      *       "id": "01a20000-0000-7000-8000-000000000033",
                      *       "text": "Ada lost a boot.",
-                     *       "author": "engine (bc33b1ffb010)",
+                     *       "author": "engine (0e4d4be0b10b)",
                      *       "party_id": "gulls",
                      *       "session_id": "session-1",
                      *       "used": false,
@@ -30965,7 +30985,7 @@ export interface operations {
                      * @example {
                      *       "id": "01a20000-0000-7000-8000-000000000033",
                      *       "text": "Ada lost a boot.",
-                     *       "author": "engine (bc33b1ffb010)",
+                     *       "author": "engine (0e4d4be0b10b)",
                      *       "party_id": "gulls",
                      *       "session_id": "session-1",
                      *       "used": false,
@@ -31201,7 +31221,7 @@ export interface operations {
                      *       "party_id": "gulls",
                      *       "summary_id": "ep-landing",
                      *       "closed_at": "2026-11-22T19:40:00Z",
-                     *       "closed_by": "engine (bc33b1ffb010)",
+                     *       "closed_by": "engine (0e4d4be0b10b)",
                      *       "created_at": "2026-11-22T19:40:00Z"
                      *     }
                      */
@@ -31752,7 +31772,8 @@ export interface operations {
                      *           "outcome": "created",
                      *           "code": "",
                      *           "detail": "",
-                     *           "candidates": []
+                     *           "candidates": [],
+                     *           "warnings": []
                      *         }
                      *       ]
                      *     }
@@ -32342,7 +32363,7 @@ export interface operations {
                      *       "axis": "trust",
                      *       "reason": "They paid at once.",
                      *       "state": "counts",
-                     *       "made_by": "engine (bc33b1ffb010)",
+                     *       "made_by": "engine (0e4d4be0b10b)",
                      *       "caused_by": null,
                      *       "caused_as": "",
                      *       "in_world_at": 412,
@@ -32752,14 +32773,14 @@ export interface operations {
                      *           "label": "warm",
                      *           "changes": [
                      *             {
-                     *               "change": 4,
+                     *               "change": 5,
                      *               "delta": 10,
                      *               "reason": "They paid the guild's dues.",
                      *               "state": "counts",
                      *               "summary_id": null,
                      *               "caused_by": null,
                      *               "caused_as": "",
-                     *               "made_by": "engine (bc33b1ffb010)",
+                     *               "made_by": "engine (0e4d4be0b10b)",
                      *               "in_world_at": 412,
                      *               "in_world_label": "12 Rainmonth",
                      *               "happened_at": "2026-11-22T19:40:00Z"
@@ -32864,14 +32885,14 @@ export interface operations {
                      *       "label": "warm",
                      *       "changes": [
                      *         {
-                     *           "change": 4,
+                     *           "change": 5,
                      *           "delta": 10,
                      *           "reason": "They paid the guild's dues.",
                      *           "state": "counts",
                      *           "summary_id": null,
                      *           "caused_by": null,
                      *           "caused_as": "",
-                     *           "made_by": "engine (bc33b1ffb010)",
+                     *           "made_by": "engine (0e4d4be0b10b)",
                      *           "in_world_at": 412,
                      *           "in_world_label": "12 Rainmonth",
                      *           "happened_at": "2026-11-22T19:40:00Z"
@@ -32970,7 +32991,7 @@ export interface operations {
                      *               "summary_id": null,
                      *               "caused_by": null,
                      *               "caused_as": "",
-                     *               "made_by": "engine (bc33b1ffb010)",
+                     *               "made_by": "engine (0e4d4be0b10b)",
                      *               "in_world_at": null,
                      *               "in_world_label": "",
                      *               "happened_at": "2026-11-22T19:40:00Z"
@@ -33071,7 +33092,7 @@ export interface operations {
                      *           "summary_id": null,
                      *           "caused_by": null,
                      *           "caused_as": "",
-                     *           "made_by": "engine (bc33b1ffb010)",
+                     *           "made_by": "engine (0e4d4be0b10b)",
                      *           "in_world_at": null,
                      *           "in_world_label": "",
                      *           "happened_at": "2026-11-22T19:40:00Z"
@@ -33140,7 +33161,7 @@ export interface operations {
                      * @example {
                      *       "changes": [
                      *         {
-                     *           "change": 184,
+                     *           "change": 4,
                      *           "delta": -45,
                      *           "reason": "She took their side.",
                      *           "state": "pending",
@@ -33242,7 +33263,7 @@ export interface operations {
                      *       "summary_id": null,
                      *       "caused_by": null,
                      *       "caused_as": "",
-                     *       "made_by": "engine (bc33b1ffb010)",
+                     *       "made_by": "engine (0e4d4be0b10b)",
                      *       "in_world_at": null,
                      *       "in_world_label": "",
                      *       "happened_at": "2026-11-22T19:40:00Z",
@@ -33327,7 +33348,7 @@ export interface operations {
                      *       "npc_id": "bo-reed",
                      *       "merged_id": "old-tam",
                      *       "reason": "Old Tam is Bo Reed.",
-                     *       "made_by": "engine (bc33b1ffb010)",
+                     *       "made_by": "engine (0e4d4be0b10b)",
                      *       "merged_at": "2026-11-22T19:40:00Z",
                      *       "undone_by": "",
                      *       "undone_at": null
@@ -33407,7 +33428,7 @@ export interface operations {
                      *           "npc_id": "bo-reed",
                      *           "merged_id": "old-tam",
                      *           "reason": "Old Tam is Bo Reed.",
-                     *           "made_by": "engine (bc33b1ffb010)",
+                     *           "made_by": "engine (0e4d4be0b10b)",
                      *           "merged_at": "2026-11-22T19:40:00Z",
                      *           "undone_by": "",
                      *           "undone_at": null
@@ -33486,9 +33507,9 @@ export interface operations {
                      *       "npc_id": "bo-reed",
                      *       "merged_id": "old-tam",
                      *       "reason": "Old Tam is Bo Reed.",
-                     *       "made_by": "engine (bc33b1ffb010)",
+                     *       "made_by": "engine (0e4d4be0b10b)",
                      *       "merged_at": "2026-11-22T19:40:00Z",
-                     *       "undone_by": "engine (bc33b1ffb010)",
+                     *       "undone_by": "engine (0e4d4be0b10b)",
                      *       "undone_at": "2026-11-22T19:40:00Z"
                      *     }
                      */
@@ -33773,7 +33794,8 @@ export interface operations {
                      *           "outcome": "created",
                      *           "code": "",
                      *           "detail": "",
-                     *           "candidates": []
+                     *           "candidates": [],
+                     *           "warnings": []
                      *         }
                      *       ]
                      *     }
@@ -35243,7 +35265,7 @@ export interface operations {
                      *           "speaker": "",
                      *           "event_at": null,
                      *           "expires_at": null,
-                     *           "timestamp_ms": 1795547410850,
+                     *           "timestamp_ms": 1795851776051,
                      *           "created_at": "2026-11-22T19:40:00Z"
                      *         },
                      *         {
@@ -35259,7 +35281,7 @@ export interface operations {
                      *           "speaker": "",
                      *           "event_at": null,
                      *           "expires_at": null,
-                     *           "timestamp_ms": 1795547410849,
+                     *           "timestamp_ms": 1795851776050,
                      *           "created_at": "2026-11-22T19:40:00Z"
                      *         }
                      *       ],
@@ -35448,7 +35470,7 @@ export interface operations {
                      *           "relevance": 0.77,
                      *           "match": "alias",
                      *           "context": "",
-                     *           "recorded_ms": 1795547410849,
+                     *           "recorded_ms": 1795851776050,
                      *           "event_at": null,
                      *           "sources": [
                      *             "Ana is afraid of eels."
@@ -35687,7 +35709,7 @@ export interface operations {
                      *       },
                      *       "trend": [
                      *         {
-                     *           "day": "2026-11-24",
+                     *           "day": "2026-11-28",
                      *           "counts": {
                      *             "stale": 0,
                      *             "in_use": 1,
@@ -35796,7 +35818,7 @@ export interface operations {
                      *           "speaker": "",
                      *           "event_at": null,
                      *           "expires_at": null,
-                     *           "timestamp_ms": 1795547416797,
+                     *           "timestamp_ms": 1795851776720,
                      *           "created_at": "2026-11-22T19:40:00Z"
                      *         },
                      *         {
@@ -35812,7 +35834,7 @@ export interface operations {
                      *           "speaker": "",
                      *           "event_at": null,
                      *           "expires_at": null,
-                     *           "timestamp_ms": 1795547416798,
+                     *           "timestamp_ms": 1795851776721,
                      *           "created_at": "2026-11-22T19:40:00Z"
                      *         }
                      *       ],
@@ -35909,7 +35931,7 @@ export interface operations {
                      *         "speaker": "",
                      *         "event_at": null,
                      *         "expires_at": null,
-                     *         "timestamp_ms": 1795547416797,
+                     *         "timestamp_ms": 1795851776720,
                      *         "created_at": "2026-11-22T19:40:00Z"
                      *       },
                      *       "observations": [
@@ -36098,7 +36120,7 @@ export interface operations {
                      *       "speaker": "",
                      *       "event_at": null,
                      *       "expires_at": null,
-                     *       "timestamp_ms": 1795547417555,
+                     *       "timestamp_ms": 1795851776778,
                      *       "created_at": "2026-11-22T19:40:00Z"
                      *     }
                      */
@@ -36193,7 +36215,7 @@ export interface operations {
                      *         "speaker": "",
                      *         "event_at": null,
                      *         "expires_at": null,
-                     *         "timestamp_ms": 1795547417920,
+                     *         "timestamp_ms": 1795851776808,
                      *         "created_at": "2026-11-22T19:40:00Z"
                      *       },
                      *       {
@@ -36209,7 +36231,7 @@ export interface operations {
                      *         "speaker": "",
                      *         "event_at": null,
                      *         "expires_at": null,
-                     *         "timestamp_ms": 1795547417921,
+                     *         "timestamp_ms": 1795851776809,
                      *         "created_at": "2026-11-22T19:40:00Z"
                      *       }
                      *     ]
@@ -36297,7 +36319,7 @@ export interface operations {
                      *       "speaker": "",
                      *       "event_at": null,
                      *       "expires_at": null,
-                     *       "timestamp_ms": 1795547411876,
+                     *       "timestamp_ms": 1795851776274,
                      *       "created_at": "2026-11-22T19:40:00Z"
                      *     }
                      */
@@ -36535,7 +36557,7 @@ export interface operations {
                      *         "number": 2,
                      *         "reason": "Appended to USER",
                      *         "made_by": "model",
-                     *         "author": "engine (bc33b1ffb010)",
+                     *         "author": "engine (0e4d4be0b10b)",
                      *         "created_at": "2026-11-22T19:40:00Z"
                      *       }
                      *     ]
@@ -37175,7 +37197,7 @@ export interface operations {
                      *         "speaker": "",
                      *         "event_at": null,
                      *         "expires_at": null,
-                     *         "timestamp_ms": 1795547410849,
+                     *         "timestamp_ms": 1795851776050,
                      *         "created_at": "2026-11-22T19:40:00Z"
                      *       },
                      *       "changes": [
@@ -37359,7 +37381,7 @@ export interface operations {
                      *       "speaker": "",
                      *       "event_at": null,
                      *       "expires_at": null,
-                     *       "timestamp_ms": 1795547411491,
+                     *       "timestamp_ms": 1795851776213,
                      *       "created_at": "2026-11-22T19:40:00Z"
                      *     }
                      */
@@ -37452,7 +37474,7 @@ export interface operations {
                      *       "speaker": "",
                      *       "event_at": null,
                      *       "expires_at": null,
-                     *       "timestamp_ms": 1795547411716,
+                     *       "timestamp_ms": 1795851776251,
                      *       "created_at": "2026-11-22T19:40:00Z"
                      *     }
                      */
@@ -37543,7 +37565,7 @@ export interface operations {
                      *       "speaker": "",
                      *       "event_at": null,
                      *       "expires_at": null,
-                     *       "timestamp_ms": 1795547411876,
+                     *       "timestamp_ms": 1795851776274,
                      *       "created_at": "2026-11-22T19:40:00Z"
                      *     }
                      */
@@ -37634,7 +37656,7 @@ export interface operations {
                      *       "speaker": "",
                      *       "event_at": null,
                      *       "expires_at": null,
-                     *       "timestamp_ms": 1795547411876,
+                     *       "timestamp_ms": 1795851776274,
                      *       "created_at": "2026-11-22T19:40:00Z"
                      *     }
                      */
@@ -37717,7 +37739,7 @@ export interface operations {
                      *         "speaker": "",
                      *         "event_at": null,
                      *         "expires_at": null,
-                     *         "timestamp_ms": 1795547410849,
+                     *         "timestamp_ms": 1795851776050,
                      *         "created_at": "2026-11-22T19:40:00Z"
                      *       }
                      *     ]
@@ -37803,7 +37825,7 @@ export interface operations {
                      *           "speaker": "",
                      *           "event_at": null,
                      *           "expires_at": null,
-                     *           "timestamp_ms": 1795547422406,
+                     *           "timestamp_ms": 1795851777569,
                      *           "created_at": "2026-11-22T19:40:00Z"
                      *         },
                      *         "newer": {
@@ -37819,7 +37841,7 @@ export interface operations {
                      *           "speaker": "",
                      *           "event_at": null,
                      *           "expires_at": null,
-                     *           "timestamp_ms": 1795547422457,
+                     *           "timestamp_ms": 1795851777580,
                      *           "created_at": "2026-11-22T19:40:00Z"
                      *         },
                      *         "similarity": 1
@@ -37911,7 +37933,7 @@ export interface operations {
                      *       "speaker": "",
                      *       "event_at": null,
                      *       "expires_at": null,
-                     *       "timestamp_ms": 1795547422457,
+                     *       "timestamp_ms": 1795851777580,
                      *       "created_at": "2026-11-22T19:40:00Z"
                      *     }
                      */
