@@ -3,7 +3,7 @@
 
 `pair_groups_*.txt` are groups of lines, each with a mark: `1` a statement, `=` the same, `>` what
 follows from it, `!` what it excludes, `~` nearly its words and neither, `^` a later text that ends
-it, `+` something else about the same, `q` a question that both answer, `x` one that it does not.
+it, `+` something else about the same, `q` a question that it answers, `x` one that it does not.
 
 `pair_passages_*.txt` are passages: `P` and a language, the passage on the next line, `T` what it
 says, `F` what it excludes, `U` what it leaves open.
@@ -146,7 +146,6 @@ def pairs_of_groups(file: Path) -> Pairs:
                 yield LabelledPair(other, one, Task.OUTDATED, 0)
             yield from pairs_of_asked(group.get("q", []), [one], answers=True)
             yield from pairs_of_asked(group.get("x", []), [one], answers=False)
-        yield from pairs_of_asked(group.get("q", []), group.get("^", []), answers=True)
         yield from pairs_of_asked(group.get("q", []), group.get("+", []), answers=False)
 
 

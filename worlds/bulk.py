@@ -46,14 +46,20 @@ def write_all(
     one fails. `write` returns an object with `outcome` and the item's id in `id_field`. `warn` is
     asked about the stored items when all are written, because they may name each other."""
 
+    entries: list[Item] = []
+
     def write_item(item: Any) -> Change:
-        result = write(schema.model_validate(item))
+        entry = schema.model_validate(item)
+        result = write(entry)
+        entries.append(entry)
         return getattr(result, id_field), result.outcome
 
     report = report_on_all(items, write_item, atomic=atomic)
-    for each in report.items:
-        if warn and each.status == "ok":
-            each.warnings = warn(schema.model_validate(items[each.index]))
+    if warn:
+        # None are left of the entries when one has failed and `atomic` rolled all back.
+        stored = [each for each in report.items if each.status == "ok"]
+        for each, entry in zip(stored, entries, strict=False):
+            each.warnings = warn(entry)
     return report
 
 

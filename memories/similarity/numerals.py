@@ -11,7 +11,6 @@ FIXED = {
     re.compile(r"\bhalf a dozen\b|\bполдюжин\w*"): "6",
     re.compile(r"\b(?:a |one )?dozen\b|\bдюжин\w*"): "12",
     re.compile(r"\ba couple of\b"): "2",
-    re.compile(r"\ba score of\b"): "20",
     re.compile(r"\bполтора десятка\b"): "15",
     re.compile(r"\b(?:and a|с) (?:half|половиной)\b"): "+half",
     re.compile(r"\b(?:полтор[аы]|полутора|one and a half)\b"): "1.5",

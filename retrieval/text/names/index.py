@@ -218,7 +218,7 @@ class NameIndex:
         found: dict[tuple[tuple[str, bool, bool], ...], list[Found]] = {}
         for begin in range(len(text_words)):
             words = text_words[begin : begin + self._longest]
-            key = tuple((word.norm, word.capital, word.opens_bare) for word in words)
+            key = tuple((word.norm, word.capital, word.begins_sentence) for word in words)
             if key not in found:
                 found[key] = list(self._names_at_beginning(words, has_case))
             for count, matches in found[key]:
@@ -374,7 +374,8 @@ def is_proper_name(
     """Whether these words are a name here: a part, or a name of one word, needs its capital, and
     `the Nine` its article where a capital says nothing."""
     first = text_words[0]
-    if form.with_article and len(text_words) == 1 and first.opens_bare and first.raw[0].isupper():
+    says_nothing = first.begins_sentence and first.raw[0].isupper()
+    if form.with_article and len(text_words) == 1 and says_nothing:
         return False
     if "part" in (form.how, how) or (form.how == "quoted" and len(text_words) == 1):
         return text_words[0].capital and text_words[-1].capital

@@ -27,8 +27,8 @@ class Word:
     norm: str
     start: int
     end: int
-    opens_bare: bool = False
-    """Begins a sentence, without an article: its capital does not make it a name."""
+    begins_sentence: bool = False
+    """Its capital does not make it a name."""
 
     @property
     def capital(self) -> bool:
@@ -39,14 +39,11 @@ class Word:
 def name_words(text: str) -> list[Word]:
     """Return the words of `text`, articles left out (unless nothing else is there)."""
     composed, all_words, end = compose(text), [], 0
-    is_after_article = False
     for found in WORD.finditer(composed):
-        norm = fold_word(found.group())
-        opens = not is_after_article and (
-            end == 0 or not SENTENCE_ENDS.isdisjoint(composed[end : found.start()])
-        )
-        all_words.append(Word(found.group(), norm, found.start(), found.end(), opens))
-        end, is_after_article = found.end(), norm in ARTICLES
+        raw, (start, stop) = found.group(), found.span()
+        begins = end == 0 or not SENTENCE_ENDS.isdisjoint(composed[end:start])
+        all_words.append(Word(raw, fold_word(raw), start, stop, begins))
+        end = stop
     return [word for word in all_words if word.norm not in ARTICLES] or all_words
 
 
