@@ -14,9 +14,11 @@ class RetrievalConfig(AppConfig):
 
         from retrieval import checks  # noqa: F401 - registers them
         from retrieval.indexing.install import install_after_migrate
+        from retrieval.indexing.stored_words import record_after_migrate
 
         # A vector in binary costs a tenth of one in text; PostgreSQL reads it as the type that the
         # statement names. Django's log of statements writes values into them: it uses the text one.
         psycopg.adapters.register_dumper(HalfVector, HalfVectorDumper)
         psycopg.adapters.register_dumper(HalfVector, HalfVectorBinaryDumper)
         post_migrate.connect(install_after_migrate, dispatch_uid="retrieval.install")
+        post_migrate.connect(record_after_migrate, dispatch_uid="retrieval.words")

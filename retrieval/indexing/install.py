@@ -4,6 +4,7 @@ All of them derive from the model class, so they are installed after every `migr
 passage model, and not repeated in each app's migrations (docs/decisions/0010).
 """
 
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -53,13 +54,19 @@ def install_after_migrate(sender: AppConfig, using: str = "default", **_kwargs: 
     if sender.label == "retrieval":
         install_functions(connection)
     tables = connection.introspection.table_names()
-    for model in sender.get_models():
+    for model in stored_passage_models(sender, tables):
+        install_passage_table(model, connection)
+        if ServingModel._meta.db_table in tables:
+            record_serving_model(model)
+
+
+def stored_passage_models(app: AppConfig, tables: Collection[str]) -> Iterator[type[Passage]]:
+    """Yield the passage models of `app` whose tables are among `tables`: one is missing while a
+    migration of an earlier state runs."""
+    for model in app.get_models():
         is_searchable = isinstance(getattr(model, "search_config", None), SearchConfig)
-        # The table is missing while a migration of an earlier state runs.
         if is_searchable and issubclass(model, Passage) and model._meta.db_table in tables:
-            install_passage_table(model, connection)
-            if ServingModel._meta.db_table in tables:
-                record_serving_model(model)
+            yield model
 
 
 def install_functions(connection: BaseDatabaseWrapper) -> None:

@@ -12,9 +12,10 @@ from functools import cache
 from typing import Any
 from uuid import UUID
 
+from django.apps import AppConfig
 from django.db import connections, transaction
 
-from retrieval.indexing.install import WORDS
+from retrieval.indexing.install import WORDS, stored_passage_models
 from retrieval.indexing.statistics import count_words
 from retrieval.indexing.stop_request import is_stop_requested
 from retrieval.models import Passage, UpgradeStep
@@ -57,6 +58,16 @@ def record_current(model: type[Passage]) -> None:
     """Record that the words of all passages of `model` are as they are computed now."""
     values = {"version": version_of(model), "next_version": "", "position": None, "changed": 0}
     UpgradeStep.objects.update_or_create(name=step_name(model), defaults=values)
+
+
+def record_after_migrate(sender: AppConfig, using: str = "default", **_kwargs: Any) -> None:
+    """Handle `post_migrate`: an empty table has no outdated words, so a new installation has
+    nothing to renew."""
+    tables = connections[using].introspection.table_names()
+    if UpgradeStep._meta.db_table in tables:
+        for model in stored_passage_models(sender, tables):
+            if not model._base_manager.exists():
+                record_current(model)
 
 
 def renew_words(model: type[Passage], *, limit: int) -> int:

@@ -1,17 +1,23 @@
 """After an upgrade that computes words in another way, the words of stored passages are renewed."""
 
 from collections.abc import Iterator
+from itertools import islice
 
 import pytest
+from django.core.management import call_command
 from django.db import connection
 
 from bench.passages import BenchPassage
+from knowledge.models import LorePassage
+from knowledge.schemas import LoreIn
+from knowledge.upsert import upsert_lore
 from memory_site.progress import words_progress
 from retrieval.indexing import stored_words
 from retrieval.indexing.stored_words import is_outdated, record_current, renew_words
 from retrieval.indexing.upkeep import rebuild_words
-from retrieval.models import UpgradeStep
+from retrieval.models import UpgradeStep, passage_models
 from retrieval.tasks import update_words
+from tests.cast import create_world
 from tests.retrieval.test_upkeep import in_thread, open_write, write
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -50,6 +56,21 @@ def renew_all() -> int:
     while is_outdated(BenchPassage):
         count += renew_words(BenchPassage, limit=2)
     return count
+
+
+def test_a_new_installation_has_nothing_to_renew() -> None:
+    UpgradeStep.objects.all().delete()
+    call_command("migrate", verbosity=0)
+    upsert_lore(create_world(), LoreIn(title="Toll Bell", body="It rings at dusk."))
+    assert list(islice(words_progress(), 1)) == []
+    assert not any(map(is_outdated, passage_models()))
+
+
+def test_texts_of_an_earlier_version_are_renewed_after_the_migration() -> None:
+    upsert_lore(create_world(), LoreIn(title="Toll Bell", body="It rings at dusk."))
+    UpgradeStep.objects.all().delete()
+    call_command("migrate", verbosity=0)
+    assert [model for model in passage_models() if is_outdated(model)] == [LorePassage]
 
 
 def test_words_are_renewed_once(outdated: list[BenchPassage]) -> None:
