@@ -1,7 +1,7 @@
 """Faults at random points of a running load: no acknowledged write is lost, halved or doubled, and
 the site comes back without anybody.
 
-`FAULT_POINTS=20` injects each fault so often, without it CI injects some of them three times;
+`FAULT_POINTS=20` injects each fault so often, without it CI injects some of them twice;
 `FAULT_KINDS=kill_web,fill_disk` only these; `FAULT_SEED` repeats a run.
 """
 
@@ -24,7 +24,7 @@ from tests.loopback.server import Loopback
 from worlds import keys
 from worlds.models import Party, World
 
-POINTS = int(os.environ.get("FAULT_POINTS", "3"))
+POINTS = int(os.environ.get("FAULT_POINTS", "2"))
 SEED = int(os.environ.get("FAULT_SEED", "0")) or random.randrange(10**6)
 BACK_SECONDS = float(os.environ.get("FAULT_BACK_SECONDS", "90"))
 """The promise is 30 seconds on a machine that has nothing else to do; tests run beside others."""
