@@ -7,6 +7,7 @@ from uuid import UUID
 from django.utils import timezone
 
 from memories.curation.lifecycle import find_memory
+from memories.curation.withdrawal import require_still_known
 from memories.ledger.commit import (
     REVIEWED_MAKERS,
     change_state,
@@ -81,6 +82,8 @@ def undo(namespace: Namespace, memory_id: UUID | str, *, by: str) -> list[Memory
         older = list(links.values_list("older_id", flat=True))
         if not older or memory.state != State.ACTIVE:
             raise Conflict("This memory replaced nothing that could come back.")
+        for one in MemoryItem.objects.filter(pk__in=older).without_index_columns():
+            require_still_known(one)
         # Undoing one part of a split takes back the other parts with it.
         siblings = Succession.objects.filter(older__in=older, kind=LinkKind.SPLIT, in_effect=True)
         leaving = {memory.pk, *siblings.values_list("newer_id", flat=True)}

@@ -6,6 +6,7 @@ from uuid import UUID
 from django.db import transaction
 from django.utils import timezone
 
+from memories.curation.withdrawal import require_still_known
 from memories.ledger.commit import change_state, namespace_transaction
 from memories.ledger.rows import log_states
 from memories.models import MemoryItem, Namespace, Succession
@@ -69,9 +70,13 @@ def close(
 def restore(
     namespace: Namespace, memory_id: UUID | str, *, by: str = "", reason: str = ""
 ) -> MemoryItem:
-    """Put a memory back into use. What replaced it stays in use; `edits.undo` takes that back."""
+    """Put a memory back into use. What replaced it stays in use; `edits.undo` takes that back.
+
+    Raise `Conflict` if what it rests on does not hold any more, such as its episode.
+    """
     states = {State.SUPERSEDED, State.ARCHIVED, State.EXPIRED, State.REJECTED}
-    with transaction.atomic():
+    with namespace_transaction(namespace):
+        require_still_known(find_memory(namespace, memory_id))
         memory = change_one_state(
             namespace, memory_id, states, to=State.ACTIVE, by=by, reason=reason or "restored"
         )

@@ -5,7 +5,7 @@ from episodes.models import Episode
 from episodes.schemas import EpisodeIn, IngestReport
 from memories.witnesses.deletion import erase_memories
 from memories.witnesses.upkeep import memories_of, remember_episode
-from memories.witnesses.withdrawal import withdraw_memories
+from memories.curation.withdrawal import withdraw_memories
 from worlds.models import Party
 
 

@@ -8,21 +8,24 @@ from django.utils import timezone
 
 from episodes.models import Episode
 from memories.curation.lifecycle import find_memory
+from memories.curation.withdrawal import (
+    HEARD,
+    RETOLD,
+    TAKEN_BACK,
+    bring_back,
+    withdraw_memories,
+)
 from memories.ledger.commit import change_state, commit
 from memories.ledger.plan import NewMemory, Particulars, Plan
-from memories.models import Hearsay, MemoryItem, Namespace
+from memories.models import Hearsay, MemoryItem, Namespace, Succession
 from memories.namespaces import namespace_of_npc
 from memories.similarity.resolve import MemoryLink
 from memories.states import Bucket, LinkKind, Maker, State
 from memories.witnesses.accounts import PRESENT, day_of_forgetting, days_of_a_year
-from memories.witnesses.withdrawal import bring_back, withdraw_memories
 from npcs.models import NPC
 from retrieval.errors import Conflict, Invalid, NotFound
 from retrieval.text import storage_flaw
 
-HEARD = "heard"
-TAKEN_BACK = "the telling was taken back"
-RETOLD = "what was told of was corrected"
 IN_USE = (State.ACTIVE, State.PENDING)
 
 
@@ -118,10 +121,21 @@ def take_back(hearsay: Hearsay, *, by: str) -> None:
     """Undo a telling: the listener does not remember it, nor anyone to whom it was told on."""
     hearsay.taken_back_at = hearsay.taken_back_at or timezone.now()
     hearsay.save(update_fields=["taken_back_at"])
-    change_state([hearsay.memory_id], to=State.ARCHIVED, by=by, reason=TAKEN_BACK)
+    for wording in wordings_of(hearsay.memory_id):
+        change_state([wording], to=State.ARCHIVED, by=by, reason=TAKEN_BACK)
     for further in Hearsay.objects.filter(heard_of=hearsay.memory_id):
         if current_account(further) is None:
             take_back(further, by=by)
+
+
+def wordings_of(memory_id: UUID) -> list[UUID]:
+    """Return the memory and what took its place when it was reworded."""
+    found = [memory_id]
+    for each in found:
+        rows = Succession.objects.filter(older=each, in_effect=True)
+        newer = rows.filter(kind__in=(LinkKind.SUPERSEDES, LinkKind.SPLIT)).values_list("newer_id")
+        found += [pk for (pk,) in newer if pk not in found]
+    return found
 
 
 def find_hearsay(listener: NPC, hearsay_id: UUID) -> Hearsay:

@@ -28,7 +28,7 @@ from memories.witnesses.accounts import (
     impressions_of,
 )
 from memories.witnesses.hearsay import retell_episode
-from memories.witnesses.withdrawal import bring_back, withdraw_memories, withdrawn_among
+from memories.curation.withdrawal import bring_back, withdraw_memories, withdrawn_among
 from npcs.models import NPC
 
 CORRECTED = "the episode was corrected"

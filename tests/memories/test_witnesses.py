@@ -13,7 +13,7 @@ from episodes.ingest import ingest_episode, restore_episode, retract_episode
 from episodes.models import Episode
 from episodes.schemas import EpisodeIn
 from memories import namespaces
-from memories.curation import lifecycle
+from memories.curation import edits, lifecycle
 from memories.erasure import deletion
 from memories.models import ErasureReceipt, MemoryItem, Namespace
 from memories.revision_tools import MemoryReviseAnswer, MemoryReviseAsk, memory_revise
@@ -250,8 +250,6 @@ def test_npcs_forget_by_the_days_of_their_world(world: World) -> None:
 
 
 def test_a_person_s_wording_stays_until_the_record_is_corrected(world: World) -> None:
-    from memories.curation import edits
-
     episode = record(world)
     edits.edit(
         memory_of(world, "jory-fenn"), latest_row(world, "jory-fenn").pk, "The rope!", by="gm"
@@ -311,6 +309,67 @@ def test_an_npc_corrects_its_own_memory_of_an_episode_alone(world: World) -> Non
     assert hers.startswith(OPEN)
     retract_episode(world, "ep-rope")
     assert known(world, "jory-fenn") == []
+
+
+def assert_stays_unknown(world: World, slug: str, pk: Any) -> None:
+    before = known(world, slug)
+    with pytest.raises(Conflict):
+        revised_as(world, slug, memory_id=pk, action="restore")
+    assert known(world, slug) == before
+
+
+def test_nobody_brings_back_what_a_retraction_took(world: World) -> None:
+    record(world)
+    heard = tell_of_it(world, "jory-fenn", "tobin").memory_id
+    first = latest_row(world, "jory-fenn").pk
+    reworded = revised_as(
+        world, "jory-fenn", memory_id=first, action="correct", text="It was a chain."
+    )
+    retract_episode(world, "ep-rope")
+    assert_stays_unknown(world, "tobin", heard)
+    for pk in (first, reworded.memory_id):
+        assert_stays_unknown(world, "jory-fenn", pk)
+    with pytest.raises(Conflict):
+        edits.undo(memory_of(world, "jory-fenn"), reworded.memory_id, by="agent")
+    restore_episode(world, "ep-rope")
+    assert known(world, "jory-fenn") == ["It was a chain."]
+    revised_as(world, "jory-fenn", memory_id=first, action="restore")
+    assert OPEN in known(world, "jory-fenn")
+
+
+def test_who_was_not_there_after_all_does_not_bring_it_back(world: World) -> None:
+    record(world)
+    first = latest_row(world, "jory-fenn").pk
+    revised_as(world, "jory-fenn", memory_id=first, action="correct", text="It was a chain.")
+    reworded = latest_row(world, "jory-fenn").pk
+    record(world, version=2, who={"npcs": ["mira-voss"]}, relations_delta=[])
+    for pk in (first, reworded):
+        assert_stays_unknown(world, "jory-fenn", pk)
+
+
+def test_a_wording_from_before_a_correction_does_not_come_back(world: World) -> None:
+    record(world)
+    first = latest_row(world, "jory-fenn").pk
+    record(world, version=2, what="Jory Fenn swam.")
+    corrected = latest_row(world, "jory-fenn").pk
+    assert_stays_unknown(world, "jory-fenn", first)
+    with pytest.raises(Conflict):
+        edits.undo(memory_of(world, "jory-fenn"), corrected, by="agent")
+    revised_as(world, "jory-fenn", memory_id=corrected, action="forget")
+    revised_as(world, "jory-fenn", memory_id=corrected, action="restore")
+    assert known(world, "jory-fenn") == ["Jory Fenn swam."]
+
+
+def test_a_telling_that_was_taken_back_does_not_come_back_in_any_words(world: World) -> None:
+    telling = Telling(npc("jory-fenn"), npc("tobin"), text="The bridge is out.")
+    told = tell(telling, by="gm", made_by=Maker.PERSON)
+    reworded = revised_as(
+        world, "tobin", memory_id=told.memory_id, action="correct", text="The bridge is gone."
+    )
+    hearsay.take_back(told, by="gm")
+    for pk in (told.memory_id, reworded.memory_id):
+        assert_stays_unknown(world, "tobin", pk)
+    assert known(world, "tobin") == []
 
 
 def test_a_key_of_another_campaign_changes_no_memory_of_an_episode(world: World) -> None:
