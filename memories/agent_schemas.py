@@ -36,6 +36,7 @@ class OutcomeOut(RowOut):
     memory_id: UUID | None
     bucket: str | None
     importance: float | None
+    waiting: bool = Field(False, description="Whether a person has to approve it.")
 
 
 class QueryIn(AgentRequest):
@@ -146,6 +147,7 @@ class KnownError(RowOut):
     error_message: str
     cause: str
     solution: str
+    failed: list[str] = Field([], description="What was tried and did not help.")
     occurrences: int
     score: float
 

@@ -21,6 +21,7 @@ from memories.schemas import BucketHit
 from memories.states import Bucket
 from memories.tools import (
     EventTime,
+    Expires,
     FilteredAsk,
     Key,
     Limit,
@@ -32,6 +33,7 @@ from memories.tools import (
     Scope,
     Source,
     Subject,
+    Supersedes,
     Tags,
 )
 from retrieval.errors import Invalid
@@ -65,6 +67,8 @@ class EventAsk(NPCMemoryAsk):
     names: Names = []
     resolved: Resolved = None
     metadata: Metadata = {}
+    supersedes: Supersedes = []
+    expires_at: Expires = None
 
 
 class EventAnswer(BaseModel):
@@ -76,6 +80,7 @@ class EventAnswer(BaseModel):
     memory_id: str | None = None
     bucket: str | None = None
     importance: float | None = None
+    waiting: bool = Field(False, description="True if a person has to approve it.")
 
 
 class MemoryQueryAsk(FilteredAsk):
@@ -211,6 +216,7 @@ def memory_event(ask: EventAsk, caller: Caller) -> EventAnswer:
         bucket=outcome.bucket,
         importance=outcome.importance,
         memory_id=str(outcome.memory_id) if outcome.memory_id else None,
+        waiting=outcome.waiting,
     )
 
 

@@ -41,9 +41,11 @@ def archival_memory_insert(content: str) -> list[str]:
 
 
 def archival_memory_search(query: str, limit: int = 8) -> list[str]:
-    """Return the texts of the memories that fit `query` best."""
+    """Return the texts of the memories that fit `query` best, without former ones, which a text
+    alone cannot mark."""
     ask = tools.ArchivalSearchAsk(query=query, limit=limit)
-    return [hit.text for hit in tools.archival_memory_search(ask, present_caller()).hits]
+    hits = tools.archival_memory_search(ask, present_caller()).hits
+    return [hit.text for hit in hits if not hit.formerly]
 
 
 def conversation_search(

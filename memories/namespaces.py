@@ -4,8 +4,10 @@ the NPC as whom it asks."""
 from collections.abc import Sequence
 
 from memories.models import Namespace
+from npcs.lookup import find_npcs
 from npcs.models import NPC
 from retrieval.errors import Forbidden, NotFound
+from worlds.audiences import GM
 from worlds.callers import Caller
 from worlds.models import World
 
@@ -37,7 +39,8 @@ def require_own_namespace(caller: Caller) -> Namespace:
     if audience.kind == "npc":
         npc = NPC.objects.filter(world=caller.world, slug=audience.slug).first()
         if npc is None:
-            raise NotFound(f"There is no NPC {audience.slug!r} in this world.")
+            knows_all = caller.key is None or caller.key.audience == str(GM)
+            raise no_such_npc(caller.world, audience.slug, knows_all=knows_all)
         return bind_to_campaign(namespace_of_npc(npc), caller)
     raise NoNamespace(
         "Agent memory needs a key that names its namespace: ask for one made for this agent. "
@@ -56,7 +59,8 @@ def bind_to_campaign(namespace: Namespace, caller: Caller) -> Namespace:
 
 def get_or_create_namespace(world: World, name: str) -> Namespace:
     """Return the namespace `name` of `world`, created on first use. `npc:<slug>` is the memory of
-    that NPC, `gm` that of the game master's agent."""
+    that NPC, `gm` that of the game master's agent. Raise `NotFound` for an NPC that there is not:
+    a misspelt id would be an empty memory."""
     rows = Namespace.objects.select_related("world", "npc")
     defaults: dict[str, object] = {"language": world.language, "remembers_all": name == GM_AGENT}
     if name.startswith("npc:"):
@@ -64,7 +68,22 @@ def get_or_create_namespace(world: World, name: str) -> Namespace:
         npc = NPC.objects.filter(world=world, slug=slug).select_related("world").first()
         if npc is not None:
             return namespace_of_npc(npc)
+        if not rows.filter(world=world, name=name).exists():
+            raise no_such_npc(world, slug, knows_all=True)
     return rows.get_or_create(world=world, name=name, defaults=defaults)[0]
+
+
+def no_such_npc(world: World, slug: str, *, knows_all: bool) -> NotFound:
+    """Return the error for an unknown id, with the nearest ones for who `knows_all` NPCs."""
+    near: Sequence[str] = ()
+    if knows_all:
+        found, missing = find_npcs(world, [slug])
+        names = missing.get(slug, ())
+        near = [
+            npc.slug for npc in (*found.values(), *NPC.objects.filter(world=world, name__in=names))
+        ]
+    hint = f" Did you mean {', '.join(near)}?" if near else ""
+    return NotFound(f"There is no NPC with the id {slug!r} in this world.{hint}", candidates=near)
 
 
 def namespace_of_npc(npc: NPC) -> Namespace:

@@ -2,6 +2,7 @@
 
 from datetime import datetime
 from typing import Annotated, Any, Literal
+from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -19,6 +20,7 @@ from memories.search.relevant import MENTIONS
 from memories.states import State
 from worlds.callers import Caller
 
+REVIEWED = "The core memory is reviewed: a person has to approve the change."
 Section = Literal["SOUL", "TOOLS", "RULE", "USER"]
 # Descriptions are part of each request to a language model: their total size is tested.
 Limit = Annotated[int, Field(ge=1, le=50, description="Maximum; 1 to 50.")]
@@ -34,8 +36,18 @@ Names = Annotated[
     Field(max_length=50, description="Names and aliases of what it is about."),
 ]
 Resolved = Annotated[bool | None, Field(description="Whether it is settled.")]
-Metadata = Annotated[dict[str, Any], Field(description="Any values; these to search.")]
-EventTime = Annotated[datetime | None, Field(description="When it happened, if not now.")]
+Metadata = Annotated[
+    dict[str, Any],
+    # Strict schemas have no open objects.
+    Field(description="Any values; these to search.", json_schema_extra={"x-engine-only": True}),
+]
+Supersedes = Annotated[
+    list[UUID], Field(max_length=50, description="Ids of memories that it replaces.")
+]
+Expires = Annotated[datetime | None, Field(description="From then on it is not found.")]
+EventTime = Annotated[
+    datetime | None, Field(description="When it happened, if not now (2026-05-04T19:30Z).")
+]
 
 
 class MemoryAsk(AgentRequest):
@@ -102,6 +114,8 @@ class ArchivalInsertAsk(NPCMemoryAsk):
     names: Names = []
     resolved: Resolved = None
     metadata: Metadata = {}
+    supersedes: Supersedes = []
+    expires_at: Expires = None
 
 
 class InsertAnswer(BaseModel):
@@ -245,7 +259,7 @@ def present_core_change(
         changed=isinstance(change, CoreVersion),
         version=current.number,
         core=current.markdown,
-        problems=change.problems if isinstance(change, CoreProposal) else [],
+        problems=(change.problems or [REVIEWED]) if isinstance(change, CoreProposal) else [],
         lines=[
             CoreEvidence(
                 section=line.section,

@@ -2,7 +2,8 @@
 
 One JSON object per line, the namespace first. Vectors of the site's embedder are derived data and
 left out; a client's vectors cannot be computed again and are included. An import can be repeated:
-rows that exist are kept, and erased rows are not restored.
+rows that exist are kept, and erased rows are not restored. Beside the memory that was exported, in
+another world or under another name, an import is a copy with ids of its own.
 """
 
 from collections import Counter
@@ -14,7 +15,8 @@ from django.core.serializers.base import DeserializationError
 from django.db import models, transaction
 
 from episodes.models import Episode
-from memories.ledger.restore import RENUMBERED, restore_row
+from memories.ledger.copied_ids import CopiedIds
+from memories.ledger.restore import RENUMBERED, is_erased, restore_row
 from memories.ledger.turns import link_namespace
 from memories.ledger.word_counts import recount_words
 from memories.models import (
@@ -82,12 +84,19 @@ def import_namespace(
     """
     counts: Counter[str] = Counter()
     namespace: Namespace | None = None
+    copied: CopiedIds | None = None
     with transaction.atomic():
         for number, line in enumerate(filter(str.strip, lines), start=1):
             row = parse_line(line, number)
             if namespace is None:
-                namespace = get_or_insert_namespace(row, world, name, number)
-            elif restore_row(without_foreign_episode(row, world), namespace, number):
+                copied = copied_ids(require_namespace(row, number), world, name)
+                row = copied.renumber(row) if copied else row
+                namespace = get_or_insert_namespace(require_namespace(row, number), world, name)
+                continue
+            if is_erased(row):
+                continue
+            row = copied.renumber(row) if copied else row
+            if restore_row(without_foreign_episode(row, world), namespace, number):
                 counts[row._meta.model_name or ""] += 1
     if namespace is None:
         raise Invalid("The file is empty.")
@@ -116,9 +125,24 @@ def parse_line(line: str, number: int) -> models.Model:
     return row
 
 
-def get_or_insert_namespace(row: models.Model, world: World, name: str, number: int) -> Namespace:
+def require_namespace(row: models.Model, number: int) -> Namespace:
     if not isinstance(row, Namespace):
         raise Invalid(f"Line {number} must be the namespace.")
+    return row
+
+
+def copied_ids(exported: Namespace, world: World, name: str) -> CopiedIds | None:
+    """Return the ids of a copy, if the exported memory is still here under another name or in
+    another world than the one to import to."""
+    original = Namespace.objects.filter(pk=exported.pk).first()
+    if original is None:
+        return None
+    place = (world.pk, name or original.name)
+    is_original = place == (original.world_id, original.name)
+    return None if is_original else CopiedIds("/".join(map(str, place)))
+
+
+def get_or_insert_namespace(row: Namespace, world: World, name: str) -> Namespace:
     # Two imports of one file take turns.
     existing = Namespace.objects.select_for_update().filter(pk=row.pk).first()
     if existing:

@@ -80,7 +80,8 @@ def _is_unread(name: str, value: Any, node: dict[str, Any]) -> bool:
     if name == "score":
         return "label" not in node  # the score of a disposition is what the answer says
     if name == "id":
-        return _is_row_id(value)
+        # A memory is revised and told by its id; no tool asks for that of another row.
+        return _is_row_id(value) and "bucket" not in node
     return name in UNREAD or (name in USUAL and USUAL[name] == value)
 
 
@@ -105,7 +106,7 @@ def _key(number: int) -> str:
 
 
 def _is_row_id(value: Any) -> bool:
-    """Whether `value` is the id of a database row; no tool asks for one."""
+    """Whether `value` is the id of a database row."""
     try:
         UUID(value)
     except (ValueError, AttributeError, TypeError):

@@ -1,7 +1,7 @@
 """Base classes and field types of what programs send and receive. An unknown field is an error."""
 
 from collections.abc import Hashable, Iterator
-from datetime import datetime
+from datetime import UTC, datetime
 from functools import cache
 from typing import Annotated, Any, get_args
 
@@ -32,7 +32,7 @@ PrivateMoment = Annotated[datetime | None, Field(description=f"The last change. 
 class RequestModel(BaseModel):
     """Base of what programs send: as strict as its JSON schema, except that a language model may
     send "5" for 5. `true` is not a number, 0 is not false, a number is not a date-time (which
-    epoch?), and spaces count towards a length."""
+    epoch?), a date-time without a time zone is in UTC, and spaces count towards a length."""
 
     @field_validator("*", mode="before")
     @classmethod
@@ -42,6 +42,13 @@ class RequestModel(BaseModel):
         if problem := problem_with(value, *field_rules(cls, info.field_name or "")):
             raise ValueError(problem)
         return value
+
+    @field_validator("*", mode="after")
+    @classmethod
+    def with_time_zone(cls, value: Any) -> Any:
+        """Return a moment that names no time zone as one in UTC, as all of the site's are."""
+        is_naive = isinstance(value, datetime) and value.tzinfo is None
+        return value.replace(tzinfo=UTC) if is_naive else value
 
 
 def problem_with(value: Any, kinds: frozenset[Any], max_length: int | None) -> str:

@@ -60,7 +60,7 @@ class Classification:
 @dataclass(frozen=True)
 class Outcome:
     """The result for one event. `because` explains it in words; `memory_id` is the memory that
-    now holds the event's content."""
+    now holds the event's content, and `waiting` says that a person has to approve it."""
 
     event: MemoryEvent
     result: Result
@@ -70,6 +70,7 @@ class Outcome:
     bucket: Bucket | None = None
     importance: float | None = None
     classification: Classification | None = None
+    waiting: bool = False
 
 
 def count_outcomes(outcomes: Sequence[Outcome]) -> dict[str, int]:

@@ -183,6 +183,7 @@ class WritePipeline:
                 importance=item.importance,
                 classification=item.classification,
                 because="" if memory.is_new else same,
+                waiting=memory.waits,
             )
             for (position, item), memory in zip(items.items(), memories, strict=True)
         }

@@ -10,6 +10,9 @@ from typing import Any
 import yaml
 
 CUES_FILE = Path(__file__).parent / "cues.yaml"
+LEAST_EVIDENCE = 1.0
+"""Cues of less weight in all, such as that a text begins with *the*, break ties and are no
+evidence."""
 # The topic of a text shows at its beginning, and every cue costs time on every character.
 MAX_CHARACTERS = 2000
 
@@ -39,7 +42,7 @@ class Cue:
 @dataclass(frozen=True)
 class LabelScores:
     """The label with most weight. `margin` is its lead over the next, as a share of both (0–1);
-    0 if nothing but a catch-all cue speaks for it."""
+    0 if nothing but a catch-all cue and less than `LEAST_EVIDENCE` speaks for it."""
 
     label: str
     margin: float
@@ -63,15 +66,17 @@ class Cues:
         text = text[:MAX_CHARACTERS]
         # Lowercasing once and matching case-sensitively is three times as fast as re.IGNORECASE.
         lower = text.lower()
-        weights, with_evidence = dict.fromkeys(self.by_label, 0.0), set()
+        weights = dict.fromkeys(self.by_label, 0.0)
+        evidence = dict(weights)
         for label, cues in self.by_label.items():
             for cue in cues:
                 if cue.pattern.search(text if cue.case_sensitive else lower):
                     weights[label] += cue.weight
                     if not cue.is_catch_all:
-                        with_evidence.add(label)
+                        evidence[label] += cue.weight
         scores = rank_labels(weights)
-        return scores if scores.label in with_evidence else replace(scores, margin=0.0)
+        has_evidence = evidence[scores.label] >= LEAST_EVIDENCE
+        return scores if has_evidence else replace(scores, margin=0.0)
 
     def with_cues(self, more: Mapping[str, Iterable[str]]) -> "Cues":
         """Return these cues and `more`: lines of "weight regex" by label; labels may be new."""

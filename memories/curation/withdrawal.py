@@ -67,5 +67,5 @@ def require_still_known(memory: MemoryItem) -> None:
         raise Conflict("The episode was corrected since: correct the present memory of it instead.")
     if is_withdrawn:
         raise Conflict(
-            "Whose memory this is does not know of the episode any more: reveal the episode instead."
+            "Its owner does not know of the episode any more: reveal the episode to it instead."
         )

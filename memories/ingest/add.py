@@ -64,6 +64,8 @@ def prepare_contents(
     """Make an observation of each content; one raw text is split into facts that share its
     observation."""
     is_raw = isinstance(contents, str)
+    if not isinstance(contents, Iterable):
+        raise TypeError(f"contents must be str or list[str], not {type(contents).__name__}")
     raw = []
     for position, content in enumerate([contents] if isinstance(contents, str) else contents):
         if not isinstance(content, str):

@@ -29,10 +29,12 @@ COMPARED, SPARE = 5, 5
 
 @dataclass(frozen=True)
 class BatchOutcome:
-    """The memory that says what a content says, and whether it is new."""
+    """The memory that says what a content says, whether it is new, and whether it waits for
+    approval."""
 
     memory: UUID
     is_new: bool
+    waits: bool = False
 
 
 def add_by_rules(
@@ -52,12 +54,18 @@ def add_by_rules(
             namespace.refresh_from_db(fields=["review"])
             continue
         outcomes = [
-            BatchOutcome(resolution.confirmations.get(position, pk), position in resolution.links)
+            BatchOutcome(
+                resolution.confirmations.get(position, pk),
+                position in resolution.links,
+                waits=position in resolution.links and result.state == State.PENDING,
+            )
             for position, pk in enumerate(ids)
         ]
         return result, outcomes
     plan = replace(plan_unmerged(contents, Maker.RULES), vectors=batch.documents)
-    return commit(namespace, plan), [BatchOutcome(new.id, True) for new in plan.memories]
+    result = commit(namespace, plan)
+    waits = result.state == State.PENDING
+    return result, [BatchOutcome(new.id, True, waits) for new in plan.memories]
 
 
 def resolve_batch(

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import UTC, datetime
 from uuid import UUID
 
 from memories.classification.rules import rule_bucket, rule_importance
@@ -20,7 +20,8 @@ OBSERVED_FIELDS = ("source", "subject", "speaker", "event_at", "in_world_at", "i
 
 @dataclass(frozen=True)
 class Particulars:
-    """What is known about a content beside its text."""
+    """What is known about a content beside its text. A moment without a time zone is in UTC. Raise
+    TypeError or ValueError, naming the field, for a value that no memory can have."""
 
     source: str = ""
     subject: str = ""
@@ -51,6 +52,18 @@ class Particulars:
     """Memories in use that the new one replaces."""
     turn_order: int | None = None
     """The place in its conversation of a turn that takes another one's; None: its end."""
+
+    def __post_init__(self) -> None:
+        for name in ("event_at", "expires_at"):
+            self._set(name, _moment(getattr(self, name), name))
+        if self.importance is not None and not 0 <= self.importance <= 1:
+            raise ValueError(f"importance must be from 0 to 1, not {self.importance}")
+        if self.bucket is not None:
+            self._set("bucket", _bucket(self.bucket))
+        self._set("supersedes", [*map(_memory_id, self.supersedes)])
+
+    def _set(self, name: str, value: object) -> None:
+        object.__setattr__(self, name, value)
 
     @property
     def is_turn(self) -> bool:
@@ -94,6 +107,25 @@ class Particulars:
     @classmethod
     def of_observation(cls, observation: Observation) -> "Particulars":
         return cls(**{name: getattr(observation, name) for name in OBSERVED_FIELDS})
+
+
+def _moment(value: object, name: str) -> datetime | None:
+    if value is not None and not isinstance(value, datetime):
+        raise TypeError(f"{name} must be a datetime, not {type(value).__name__} {value!r}")
+    return value.replace(tzinfo=UTC) if value and value.tzinfo is None else value
+
+
+def _bucket(value: object) -> Bucket:
+    if value not in Bucket.values:
+        raise ValueError(f"bucket must be one of {', '.join(Bucket.values)}, not {value!r}")
+    return Bucket(value)
+
+
+def _memory_id(value: object) -> UUID:
+    try:
+        return value if isinstance(value, UUID) else UUID(str(value))
+    except ValueError:
+        raise ValueError(f"supersedes must hold ids of memories, not {value!r}") from None
 
 
 @dataclass(frozen=True)

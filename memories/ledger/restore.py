@@ -14,7 +14,7 @@ RENUMBERED = {StateChange, Evidence}
 
 def restore_row(row: Any, namespace: Namespace, number: int) -> bool:
     """Insert one row unless it is there or was erased; return whether it is new."""
-    if isinstance(row.pk, UUID) and Tombstone.objects.filter(pk=row.pk).exists():
+    if is_erased(row):
         return False
     rows = type(row)._default_manager
     gets_new_number = type(row) in RENUMBERED
@@ -43,6 +43,12 @@ def restore_row(row: Any, namespace: Namespace, number: int) -> bool:
             return False
         raise Invalid(f"Line {number} does not fit the lines before it: {error}") from error
     return True
+
+
+def is_erased(row: Any) -> bool:
+    """Whether the row, or one that it belongs to, was deleted for good."""
+    has_own = isinstance(row.pk, UUID) and Tombstone.objects.filter(pk=row.pk).exists()
+    return has_own or rests_on_erased(row)
 
 
 def rests_on_erased(row: Any) -> bool:

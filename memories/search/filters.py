@@ -17,8 +17,8 @@ COLUMNS = ("source", "subject", "speaker")
 class MemoryFilter:
     """A memory passes if everything that is given fits: one of the `buckets`, exactly this
     `source`, `subject`, `speaker` and `scope`, all of the `tags`, these values of its `metadata`
-    (nested ones too), `resolved` or not (what does not say so is not), and an event
-    time from `after` on and before `before`."""
+    (nested ones too), `resolved` or not (what does not say so is not), and a time
+    from `after` on and before `before`: when it happened, else when it was recorded."""
 
     buckets: Sequence[Bucket] = ()
     source: str = ""
@@ -37,17 +37,23 @@ class MemoryFilter:
         }
         if self.buckets:
             conditions["bucket__in"] = list(self.buckets)
-        if self.after:
-            conditions["event_at__gte"] = self.after
-        if self.before:
-            conditions["event_at__lt"] = self.before
         if labels := self.labels:
             conditions["metadata__contains"] = labels
-        rows = rows.filter(**conditions)
+        rows = rows.filter(self._happened, **conditions)
         if self.resolved is None:
             return rows
         settled = Q(metadata__contains={"resolved": True})
         return rows.filter(settled if self.resolved else ~settled)
+
+    @property
+    def _happened(self) -> Q:
+        """The time of a memory: when it happened, or, without that, when it was recorded."""
+        happened, recorded = Q(), Q(event_at=None)
+        for bound, moment in (("gte", self.after), ("lt", self.before)):
+            if moment:
+                happened &= Q(**{f"event_at__{bound}": moment})
+                recorded &= Q(**{f"timestamp_ms__{bound}": moment.timestamp() * 1000})
+        return happened | recorded if happened else Q()
 
     @property
     def labels(self) -> dict[str, Any]:

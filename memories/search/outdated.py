@@ -12,6 +12,7 @@ import numpy as np
 
 from memories.found_memory import FoundMemory
 from memories.models import Namespace
+from memories.similarity.ended_states import ends_state
 from memories.similarity.pairs import has_pair_model
 from memories.similarity.updates import (
     ComparedTexts,
@@ -79,14 +80,17 @@ def find_newer(
     ]
     if not pairs:
         return {}
+    newer_ids: dict[UUID, UUID] = {}
+    for older, newer in sorted(pairs, key=lambda pair: known[pair[1]].timestamp_ms, reverse=True):
+        if ends_state(query, known[older].text, known[newer].text):
+            newer_ids.setdefault(known[older].id, known[newer].id)
     rows = np.array([vectors[memory.id] for memory in known])
     texts = [memory.text for memory in known]
     compared = ComparedTexts(query, texts, rows @ asked, rows @ rows.T, pairs)
     signs = signs_of_updates(compared)
     if not signs:
-        return {}
+        return newer_ids
     pairs, probabilities = [*signs], model.probabilities(signs.values())
-    newer_ids: dict[UUID, UUID] = {}
     for at in (-probabilities).argsort():
         if probabilities[at] >= model.least:
             older, newer = pairs[at]

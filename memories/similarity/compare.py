@@ -31,6 +31,7 @@ from memories.similarity.same_statement import (
     same_statement_model,
     signs_of_statements,
 )
+from memories.similarity.several_hold import several_hold
 
 SAME_FROM = 0.8
 """`similarity_of` from which two texts without a `difference` say the same. Fitted on the tuning
@@ -130,7 +131,11 @@ def compare_by_rules(one: str, other: str, *, similarity: float) -> Verdict:
         return Verdict.DIFFERENT
     total = similarity_of(one, other, similarity=similarity)
     if name := difference(one, other):
-        is_contradiction = total >= SIMILAR_FROM and name not in BOTH_MAY_HOLD
+        is_contradiction = (
+            total >= SIMILAR_FROM
+            and name not in BOTH_MAY_HOLD
+            and not several_hold(parse_text(one), parse_text(other), name)
+        )
         return Verdict.CONTRADICTS if is_contradiction else Verdict.DIFFERENT
     return Verdict.NEAR if total >= SAME_FROM else Verdict.DIFFERENT
 

@@ -77,6 +77,38 @@ class TextParts:
         nearest = (one for one, n in zip(self.sentences, shared, strict=True) if n == max(shared))
         return any(one.has_negation == part.has_negation for one in nearest)
 
+    def denies_a_part_of(self, part: ComparableText) -> bool:
+        """Whether a sentence denies what `part`, which denies nothing, says among other things, and
+        no sentence says so."""
+        if part.has_negation:
+            return False
+        return any(
+            has_all_words(part, denial.words)
+            and not any(
+                has_all_words(one, denial.words) for one in self.sentences if not one.has_negation
+            )
+            for denial in self.sentences
+            if denial.has_negation and denial.words
+        )
+
+
+def has_all_words(part: ComparableText, words: Iterable[str]) -> bool:
+    """Whether `part` has the words, or those with another ending: a Korean verb changes its last
+    syllable when it denies."""
+    return all(
+        spelling_match(word, part.words)
+        or any(
+            is_inflection(word, other) or _differ_in_last_syllable(word, other)
+            for other in part.words
+        )
+        for word in words
+    )
+
+
+def _differ_in_last_syllable(word: str, other: str) -> bool:
+    is_hangul = bool(word) and "가" <= word[0] <= "힣"
+    return is_hangul and len(word) == len(other) > 1 and word[:-1] == other[:-1]
+
 
 def missing_positions(texts: Sequence[str], answer: Sequence[str]) -> list[int]:
     """Return the positions of the texts of which the answer leaves out a name, a number, a negation
@@ -110,6 +142,7 @@ def is_supported(text: str, given: TextParts) -> bool:
     return all(
         given.has_numbers_and_names_of(part)
         and given.agrees_in_negation(part)
+        and not given.denies_a_part_of(part)
         and given.share_of_words(part) >= SUPPORTED_SHARE
         for part in map(parse_text, sentences_of(text))
     )

@@ -3,9 +3,9 @@ followers (`settings.EPISODE_FOLLOWERS`)."""
 
 from episodes.models import Episode
 from episodes.schemas import EpisodeIn, IngestReport
+from memories.curation.withdrawal import withdraw_memories
 from memories.witnesses.deletion import erase_memories
 from memories.witnesses.upkeep import memories_of, remember_episode
-from memories.curation.withdrawal import withdraw_memories
 from worlds.models import Party
 
 

@@ -10,6 +10,7 @@ from uuid import UUID
 from django.db import transaction
 
 from episodes.models import Episode
+from memories.curation.withdrawal import bring_back, withdraw_memories, withdrawn_among
 from memories.ledger.commit import commit
 from memories.ledger.plan import NewMemory, Particulars, Plan
 from memories.models import MemoryItem, Namespace, RememberedEpisode
@@ -28,7 +29,6 @@ from memories.witnesses.accounts import (
     impressions_of,
 )
 from memories.witnesses.hearsay import retell_episode
-from memories.curation.withdrawal import bring_back, withdraw_memories, withdrawn_among
 from npcs.models import NPC
 
 CORRECTED = "the episode was corrected"

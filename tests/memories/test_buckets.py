@@ -174,6 +174,21 @@ def test_the_model_is_asked_only_when_rules_are_unsure() -> None:
 
 
 @pytest.mark.parametrize(
+    "text",
+    [
+        "The party has fled from the lich.",
+        "An ogre has eaten the mule.",
+        "The lantern in the attic is green.",
+    ],
+)
+def test_that_a_text_begins_with_an_article_is_no_evidence(text: str) -> None:
+    assert RuleBasedClassifier().classify(MemoryEvent(text)).confidence == 0
+    model = OneAnswerModel({"bucket": "episodic", "importance": 0.5, "confidence": 0.8})
+    sorted_by = HybridClassifier(model=LLMClassifier(model)).classify(MemoryEvent(text)).by
+    assert (sorted_by, model.asked) == ("model", 1)
+
+
+@pytest.mark.parametrize(
     "answer", [{"bucket": "nonsense"}, TimeoutError("slow"), {"bucket": "fact", "importance": 7}]
 )
 def test_rules_sort_when_the_model_fails(answer: object) -> None:

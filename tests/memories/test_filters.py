@@ -53,7 +53,7 @@ def labelled(mira: Namespace) -> Namespace:
         ({"metadata": {"seen": {"by": "Tobin"}}}, {"red"}),
         ({"metadata": {"seen": {"by": "Mira"}}}, set()),
         ({"subject": "Lantern", "buckets": [Bucket.EPISODIC]}, {"lantern"}),
-        ({"after": datetime(2026, 3, 1, tzinfo=UTC)}, {"red"}),
+        ({"after": datetime(2026, 3, 1, tzinfo=UTC)}, {"red", "lantern"}),
         ({"scope": "river", "before": datetime(2026, 3, 1, tzinfo=UTC)}, {"grey"}),
     ],
 )
@@ -99,6 +99,46 @@ def test_a_label_that_cannot_be_stored_is_refused(world: World, name: str) -> No
     body = {"contents": ["The grey ferry crosses at night."], name: value}
     Agent(world, "mira-voss")("POST", "/memory", body, status=422)
     assert not MemoryItem.objects.exists()
+
+
+def test_what_has_no_date_happened_when_it_was_recorded(mira: Namespace) -> None:
+    remember(mira, "The toll bell rings.")
+    hour = timedelta(hours=1)
+    for where, found in (
+        ({"after": timezone.now() - hour}, 1),
+        ({"before": timezone.now() + hour}, 1),
+        ({"after": timezone.now() + hour}, 0),
+        ({"before": timezone.now() - hour}, 0),
+    ):
+        texts = found_texts(mira, "toll bell", where=MemoryFilter(**where))
+        assert len(texts) == found, where
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "status"),
+    [
+        ("/memory", {"contents": ["The tanner left."], "event_at": "2026-11-20T10:00:00"}, 201),
+        ("/memory", {"contents": ["The tanner left."], "expires_at": "2127-01-01"}, 201),
+        (
+            "/tools/archival_memory_insert",
+            {"content": "A tanner left.", "event_at": "2026-11-20"},
+            200,
+        ),
+        (
+            "/tools/memory_event",
+            {"content": "The tanner left town.", "event_at": "2026-11-20"},
+            200,
+        ),
+    ],
+)
+def test_a_date_without_a_time_zone_is_stored(
+    world: World, path: str, body: dict[str, object], status: int
+) -> None:
+    Agent(world, "tanner")("POST", path, body, status=status)
+    row = MemoryItem.objects.get()
+    moment = row.event_at or row.expires_at
+    assert moment is not None
+    assert moment.tzinfo is not None
 
 
 def test_a_memory_with_the_same_key_replaces_the_former(mira: Namespace) -> None:
@@ -148,6 +188,18 @@ def test_what_is_known_already_replaces_what_the_caller_names(mira: Namespace) -
     ).ids
     result = remember(mira, "Mirelle sits over the tannery.", supersedes=[row])
     assert (result.confirmed, result.superseded) == ([tannery], [row])
+
+
+@pytest.mark.parametrize("tool", ["archival_memory_insert", "memory_event"])
+def test_an_agent_says_what_is_replaced_and_until_when_it_holds(world: World, tool: str) -> None:
+    agent = Agent(world, "mira-voss")
+    first = agent("POST", f"/tools/{tool}", {"content": "The toll is nine silver a head."})
+    (old,) = first.get("ids") or [first["memory_id"]]
+    ends = "2127-01-01T00:00:00Z"
+    says = {"content": "Crossing costs ten.", "supersedes": [old], "expires_at": ends}
+    agent("POST", f"/tools/{tool}", says)
+    new = MemoryItem.objects.active().get()
+    assert (new.text, new.expires_at) == ("Crossing costs ten.", datetime(2127, 1, 1, tzinfo=UTC))
 
 
 def test_another_agents_memory_cannot_be_replaced(mira: Namespace, tobin: Namespace) -> None:

@@ -1,6 +1,7 @@
 """`memories.haema.Memory` keeps HAEMA 0.4's promises, line by line of the specification."""
 
 import sqlite3
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -125,6 +126,30 @@ def test_contents_that_are_no_strings_are_a_type_error(memory: Memory, wrong: An
     with pytest.raises(TypeError):
         memory.add(wrong)
     assert memory.records() == []
+
+
+@pytest.mark.parametrize(
+    ("about", "error", "name"),
+    [
+        ({"importance": 3}, ValueError, "importance"),
+        ({"bucket": "facts"}, ValueError, "bucket"),
+        ({"supersedes": ["x"]}, ValueError, "supersedes"),
+        ({"event_at": "2026-01-01"}, TypeError, "event_at"),
+        ({"expires_at": 5}, TypeError, "expires_at"),
+    ],
+)
+def test_particulars_that_no_memory_can_have_are_named(
+    memory: Memory, about: dict[str, Any], error: type[Exception], name: str
+) -> None:
+    with pytest.raises(error, match=name):
+        memory.add(["The smith left."], details=True, **about)
+    assert memory.records() == []
+
+
+def test_a_moment_without_a_time_zone_is_in_utc(memory: Memory) -> None:
+    memory.add(["The smith left."], details=True, event_at=datetime(2026, 1, 2))
+    (left,) = memory.get_latest(1, 1, details=True)
+    assert left.event_at == datetime(2026, 1, 2, tzinfo=UTC)
 
 
 def test_one_add_embeds_once_each_way_and_updates_the_core_once(tmp_path: Path) -> None:

@@ -313,6 +313,9 @@ def test_the_functions_of_memgpt(mira: Namespace) -> None:
     assert "very short answers" in core_memory_replace(section, old, new)
     assert archival_memory_insert("The user prefers eel soup.")
     assert archival_memory_search(query) == ["The user prefers eel soup."]
+    for price in ("nine", "ten"):
+        archival_memory_insert(f"The toll costs {price} silver.")
+    assert archival_memory_search("What is the toll?") == ["The toll costs ten silver."]
     assert conversation_search(query) == []
     signatures = {
         core_memory_append: ["section", "content"],

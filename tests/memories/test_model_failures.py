@@ -11,6 +11,7 @@ import pytest
 from memories.ingest import add
 from memories.models import Namespace
 from memories.search import recall
+from memories.similarity.coverage import without_inventions
 from memories.vectors import SiteSource
 from retrieval.llm import Purpose, PurposeModel, get_llm
 from retrieval.models import LanguageModelCall
@@ -181,6 +182,32 @@ def test_a_sentence_turned_into_its_opposite_is_not_remembered(
     scripted_llm.chat.always(answers(without("never")))
     add.add(mira, [DENIED], models=add.site_models(mira))
     assert [memory.text for memory in mira.memories.active()] == [DENIED]
+
+
+@pytest.mark.parametrize(
+    ("denied", "beside", "joined"),
+    [
+        (
+            "Petra does not trust Ivo.",
+            "Petra sailed with 12 casks.",
+            "Petra trusts Ivo and sailed with 12 casks.",
+        ),
+        (
+            "Пётр не верит Ивану.",
+            "Пётр уплыл с 12 бочками.",
+            "Пётр верит Ивану и уплыл с 12 бочками.",
+        ),
+        (
+            "민수는 지훈을 믿지 않는다.",
+            "민수는 통 12개를 싣고 떠났다.",
+            "민수는 지훈을 믿고 통 12개를 싣고 떠났다.",
+        ),
+    ],
+)
+def test_a_denial_is_not_lost_among_other_things(denied: str, beside: str, joined: str) -> None:
+    assert without_inventions([joined], [denied, beside]) == []
+    # Where both were given, one is a correction of the other.
+    assert without_inventions([joined], [denied, joined]) == [joined]
 
 
 def test_a_question_in_words_that_the_model_left_out_finds_the_memory_by_its_observation(

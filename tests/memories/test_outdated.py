@@ -16,6 +16,7 @@ from memories.models import MemoryItem, Namespace, Succession
 from memories.presenters import present_hit
 from memories.search import recall
 from memories.search.outdated import is_later, may_be_outdated, newest
+from memories.similarity.ended_states import ends_state
 from memories.similarity.same_statement import SameStatementModel, same_statement_model
 from memories.similarity.updates import FALLING, RISING, UpdateModel, update_model
 from retrieval.models import uuid7
@@ -89,6 +90,42 @@ ASKED = [
     ("what day is game night", 6),
     ("What does Dorsey still owe us?", 7),
 ]
+
+
+ENDED = [
+    ("Where does Anselm live?", "Anselm lives in Carrow.", "Anselm moved to Dunmere."),
+    ("Где живёт Борис?", "Борис живёт в Твери.", "Борис переехал в Ростов."),
+    ("지훈은 어디에 살아?", "지훈은 부산에 산다.", "지훈은 대구로 이사했다."),
+    ("Where does Tom work?", "Tom works at the forge.", "Tom got a new job as a ferryman."),
+    ("Кто капитан стражи?", "Капитан стражи — Олег.", "Олег ушёл, капитаном стражи стала Вера."),
+    ("Is Odo alive?", "Odo is alive and well.", "Odo drowned in the spring flood."),
+]
+
+
+@pytest.mark.parametrize(("question", "former", "current"), ENDED)
+def test_the_plainest_end_of_a_state_is_known(
+    mira: Namespace, question: str, former: str, current: str
+) -> None:
+    remember(mira, former)
+    remember(mira, current)
+    first, second = ReadPipeline(mira).query(question).memories
+    assert (first.memory.text, second.memory.text) == (current, former)
+    assert second.memory.possibly_outdated_by == first.memory.id
+
+
+@pytest.mark.parametrize(
+    ("question", "older", "newer"),
+    [
+        ("Where does Anselm live?", "Anselm lives in Carrow.", "Berta moved to Dunmere."),
+        ("What does Anselm drink?", "Anselm lives in Carrow.", "Anselm moved to Dunmere."),
+        ("Where does Anselm live?", "Anselm lives in Carrow.", "Anselm moved the barrels."),
+        ("Где живёт Борис?", "Борис живёт в Твери.", "Борис продал лодку."),
+    ],
+)
+def test_what_ends_no_state_that_is_asked_for_outdates_nothing(
+    question: str, older: str, newer: str
+) -> None:
+    assert not ends_state(question, older, newer)
 
 
 def test_after_a_session_each_question_gets_what_holds_now(mira: Namespace) -> None:

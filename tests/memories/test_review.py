@@ -22,6 +22,8 @@ from retrieval.errors import Conflict, Invalid, NotFound
 from retrieval.indexing import embed_pending
 from tests.memories.conftest import remember
 from tests.memories.fakes import Vectors
+from tests.memories.test_api import Agent
+from worlds.models import World
 
 pytestmark = pytest.mark.django_db
 CORE = "# SOUL\n\n# TOOLS\n\n# RULE\n\n# USER\n- Mira prefers short answers.\n"
@@ -60,6 +62,19 @@ def test_a_rejected_memory_replaces_nothing(mira: Namespace) -> None:
     inbox.reject(mira, new, by="gm", reason="no news")
     assert [memory.id for memory in recall.latest(mira)] == [old]
     assert MemoryItem.objects.get(pk=new).state == State.REJECTED
+
+
+def test_an_agent_is_told_that_it_waits(reviewed: Namespace, world: World) -> None:
+    agent = Agent(world, reviewed.name)
+    event = {"content": "The miller's son stole the bell rope."}
+    told = agent("POST", "/tools/memory_event", event)
+    assert (told["result"], told["waiting"]) == ("stored", True)
+    (listed,) = agent("POST", "/memory/events", {"events": [{"content": "The smith left town."}]})
+    assert listed["waiting"] is True
+    line = {"section": "RULE", "content": "Never split the party."}
+    change = agent("POST", "/tools/core_memory_append", line)
+    assert change["changed"] is False
+    assert "approve" in " ".join(change["problems"])
 
 
 def test_approving_twice_is_a_conflict(reviewed: Namespace) -> None:

@@ -95,6 +95,41 @@ def test_another_order_of_the_same_forms_is_the_same(one: str, other: str) -> No
     assert compare_texts(one, other, similarity=0.98) in (Verdict.EXACT, Verdict.NEAR)
 
 
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Anna paid Tobin nine silver.", "Tobin paid Anna nine silver."),
+        ("Mira owns a cat.", "Mira owns a dog."),
+        ("Jon visited Oldport on Monday.", "Jon visited Oldport on Friday."),
+        ("Session 3: the party earned 12 gold.", "Session 4: the party earned 30 gold."),
+        ("The inn serves ale.", "The inn serves wine."),
+        ("Tomas fears dogs.", "Tomas fears cats."),
+        ("Борис любит чай.", "Борис любит кофе."),
+        ("Аня купила у Пети лодку.", "Аня купила у Веры лодку."),
+        ("지훈은 고양이를 좋아한다.", "지훈은 개를 좋아한다."),
+        ("지훈은 월요일에 시장을 방문했다.", "지훈은 금요일에 시장을 방문했다."),
+    ],
+)
+def test_what_may_hold_side_by_side_is_no_contradiction(one: str, other: str) -> None:
+    assert compare_texts(one, other, similarity=0.97) is Verdict.DIFFERENT
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Mira Voss owns three ferries.", "Mira Voss owns four ferries."),
+        ("Mira owns the ferry Heron.", "Hask owns the ferry Heron."),
+        ("Jon likes ale now.", "Jon likes wine now."),
+        ("The gate opens at dawn.", "The gate opens at dusk."),
+        ("Anselm lives in Carrow.", "Anselm lives in Dunmere."),
+        ("Борис живёт в Твери.", "Борис живёт в Ростове."),
+        ("지훈은 부산에 산다.", "지훈은 대구에 산다."),
+    ],
+)
+def test_what_has_one_value_at_a_time_contradicts_another(one: str, other: str) -> None:
+    assert compare_texts(one, other, similarity=0.97) is Verdict.CONTRADICTS
+
+
 def test_a_further_detail_is_no_contradiction() -> None:
     one, other = "Marta's character can see in the dark.", "Marta can see in the dark."
     assert compare_texts(one, other, similarity=0.98) == Verdict.DIFFERENT

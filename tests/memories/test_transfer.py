@@ -6,10 +6,12 @@ import pytest
 
 from memories import conversation, core, transfer
 from memories.curation import edits, lifecycle
+from memories.erasure import deletion
 from memories.haema import Memory
-from memories.models import MemoryItem, Namespace
+from memories.models import MemoryItem, Namespace, Succession
 from memories.search import recall
 from retrieval.errors import Conflict, Invalid
+from tests import cast
 from tests.memories.conftest import remember
 from tests.memories.fakes import Echo, Vectors
 from worlds.models import World
@@ -35,6 +37,36 @@ def test_reading_twice_changes_nothing(mira: Namespace, world: World) -> None:
     _same, counts = transfer.import_namespace(lines, world)
     assert not counts
     assert sorted(transfer.export_namespace(mira)) == sorted(lines)
+
+
+def test_beside_the_original_an_import_is_a_copy(mira: Namespace, world: World) -> None:
+    add_history(mira)
+    before = list(transfer.export_namespace(mira))
+    other = cast.create_world(slug="other", name="Other")
+    for place, name in ((other, "mira-voss"), (other, "second"), (world, "second")):
+        copy, counts = transfer.import_namespace(before, place, name=name)
+        assert (copy.world, copy.name) == (place, name)
+        assert counts["memoryitem"] == copy.memories.count() == mira.memories.count()
+        _same, again = transfer.import_namespace(before, place, name=name)
+        assert not again
+        assert texts_in_order(copy) == texts_in_order(mira)
+        links = Succession.objects.filter(older__namespace=copy, newer__namespace=copy)
+        assert links.count() == Succession.objects.filter(newer__namespace=mira).count() > 0
+        assert recall.search(copy, "eel soup").memories[0].text.startswith("Mira likes eel soup")
+    assert sorted(transfer.export_namespace(mira)) == sorted(before)
+
+
+def test_a_copy_does_not_bring_back_what_was_erased(mira: Namespace, world: World) -> None:
+    add_history(mira)
+    before = list(transfer.export_namespace(mira))
+    erased = mira.memories.filter(text__startswith="Tobin").get()
+    deletion.erase(mira, "memory", erased.pk, by="gm")
+    copy, _counts = transfer.import_namespace(before, world, name="second")
+    assert texts_in_order(copy) == texts_in_order(mira)
+
+
+def texts_in_order(namespace: Namespace) -> list[tuple[str, str]]:
+    return list(namespace.memories.order_by("pk").values_list("text", "state"))
 
 
 def test_a_clients_vectors_go_along(tmp_path: Path, world: World) -> None:

@@ -372,6 +372,18 @@ def test_a_telling_that_was_taken_back_does_not_come_back_in_any_words(world: Wo
     assert known(world, "tobin") == []
 
 
+def test_a_misspelt_npc_has_no_memory_and_the_nearest_are_named(world: World) -> None:
+    caller = Caller(world, Audience("npc", "jory-fen"))
+    for ask in (
+        lambda: namespaces.get_or_create_namespace(world, "npc:jory-fen"),
+        lambda: namespaces.require_own_namespace(caller),
+    ):
+        with pytest.raises(NotFound) as refused:
+            ask()
+        assert list(refused.value.candidates) == ["jory-fenn"]
+    assert not Namespace.objects.filter(name="npc:jory-fen").exists()
+
+
 def test_a_key_of_another_campaign_changes_no_memory_of_an_episode(world: World) -> None:
     record(world)
     namespace = memory_of(world, "jory-fenn")

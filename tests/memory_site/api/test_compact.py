@@ -13,6 +13,7 @@ from mcp.client.streamable_http import streamable_http_client
 from episodes.schemas import EpisodeOut
 from episodes.tools import SessionFetched
 from knowledge.presenters import GmHitOut, LegOut, SearchAnswer, SourceOut
+from memories.schemas import BucketHit, MemoryHit, SearchOut
 from memory_site.compact import compact, compact_schema
 from memory_site.mcp_text import to_text
 from memory_site.toolbox import TOOLS, Profile
@@ -51,6 +52,14 @@ def test_a_hit_keeps_what_a_model_reads() -> None:
             "source": "s1",
         }
     ]
+
+
+def test_the_id_of_a_memory_stays_because_it_is_revised_by_it() -> None:
+    row = "01a2088d-cc07-7621-ac7e-9c0349c95b43"
+    memory = BucketHit(id=row, text="The toll is ten silver.", bucket="fact", score=0.5)
+    answer = compact(SearchOut(hits=[MemoryHit(**vars(memory), match="both", recorded_ms=1)]))
+    assert answer["hits"][0]["id"] == row
+    assert "id" in compact_schema(SearchOut)["$defs"]["MemoryHit"]["properties"]
 
 
 def test_the_attribution_stands_once_however_many_hits_it_is_for() -> None:

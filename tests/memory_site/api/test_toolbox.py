@@ -110,8 +110,9 @@ def test_every_schema_is_strict(tool: toolbox.Tool) -> None:
             else set(node)
         )
         assert not names & REFUSED, node
-        if node.get("type") == "object" or "properties" in node:
-            assert node["additionalProperties"] is False
+        types = node.get("type", [])
+        if "object" in ([types] if isinstance(types, str) else types) or "properties" in node:
+            assert node["additionalProperties"] is False, node
             assert node["required"] == list(node["properties"])
 
 
