@@ -22,7 +22,7 @@ PLACES = {
     "memories.buckets.intents": ("QueryClassifier",),
     "memories.buckets.scoring": ("WeightedFusion", "RRF", "score"),
     "memories.buckets.read_pipeline": ("ReadPipeline", "MemoryQueryResult"),
-    "memories.reflection": ("EpisodeClusterer", "ReflectionGenerator"),
+    "memories.reflection": ("EpisodeClusterer", "ReflectionGenerator", "reflect"),
     "memories.coding_agent": (
         *("WorkingMemoryManager", "EpisodicMemoryManager", "SemanticMemoryManager"),
         *("Episode", "Patch", "Pivot"),

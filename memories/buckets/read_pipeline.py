@@ -11,6 +11,7 @@ from django.utils import timezone
 from memories.buckets.answer_check import AnswerChecker, site_checker
 from memories.buckets.answer_decision import AnswerDecision, Decider, decide
 from memories.buckets.intents import ALL, UNSURE_BELOW, QueryClassifier, top_two
+from memories.buckets.memory_stores import PipelineStore, event_store, namespace_of
 from memories.buckets.question_fit import Candidate
 from memories.buckets.scoring import (
     Axes,
@@ -30,6 +31,7 @@ from memories.search.in_world_days import latest_day
 from memories.search.relevant import ANSWERS, keep_relevant
 from memories.states import Bucket
 from memories.vectors import VectorSource
+from retrieval.errors import Invalid
 from retrieval.search import Rerank
 from retrieval.text import count_tokens
 
@@ -105,14 +107,15 @@ class MemoryQueryResult:
 
 @dataclass
 class ReadPipeline:
-    """Reads all buckets of `namespace`, those of the question's intent first. With `abstains` it
+    """Reads all buckets of `store` (a namespace, a `Memory` or another store), those of the
+    question's intent first. With `abstains` it
     shows nothing when nothing answers: as `make_checker` (by default the language model of the
     settings, if any) says where the signs are unclear, else below the fitted support. A caller
     who sets `least` decides by that alone. With `rerank` a re-ranker orders the best, for
     somebody who waits for one answer. Memories of less than `share` of the best one's relevance are
     not shown: what is shown is what answers."""
 
-    namespace: Namespace
+    store: PipelineStore
     classifier: QueryClassifier = field(default_factory=QueryClassifier)
     fusion: ScoreFusion = field(default_factory=WeightedFusion)
     half_life_hours: float = 24.0
@@ -142,8 +145,16 @@ class ReadPipeline:
         else:
             buckets = self.classifier.buckets_of(scores)
             unsure = "" if scores.margin >= UNSURE_BELOW else top_two(scores)[1]
-        rows = MemoryItem.objects.all() if within is None else within
-        result = self.search(text, where.apply(rows) if where else rows)
+        if namespace := namespace_of(self.store):
+            rows = MemoryItem.objects.all() if within is None else within
+            result = self.search(namespace, text, where.apply(rows) if where else rows)
+        elif within is not None:
+            raise Invalid("Only memories in the database can be narrowed by a query: use `where`.")
+        else:
+            store = event_store(self.store)
+            result = recall.RecallResult(
+                store.find_memories(text, limit=MAX_CANDIDATES, where=where)
+            )
         decision = self.decide(text, result)
         best_first = []
         if not decision.why_not:
@@ -154,7 +165,8 @@ class ReadPipeline:
                 relevant.append(answer)
             best_first = self.rank(relevant, buckets, first=answer)
         memories, cut = fit_budget(best_first[:limit], max_tokens)
-        recall_counts.count_recalls(memory.id for memory in memories)
+        if namespace:
+            recall_counts.count_recalls(memory.id for memory in memories)
         return MemoryQueryResult(
             query=text,
             intent=intent or scores.label,
@@ -174,9 +186,11 @@ class ReadPipeline:
             degraded=[*result.degraded, *decision.degraded],
         )
 
-    def search(self, text: str, within: MemoryQuerySet) -> recall.RecallResult:
+    def search(
+        self, namespace: Namespace, text: str, within: MemoryQuerySet
+    ) -> recall.RecallResult:
         return recall.search(
-            self.namespace,
+            namespace,
             text,
             limit=MAX_CANDIDATES,
             vectors=self.vectors,
@@ -195,12 +209,13 @@ class ReadPipeline:
         candidates = [Candidate(memory.text, leg_score(memory, "vector")) for memory in memories]
         # A label says nothing that a model could check.
         is_label = memories[0].id in result.named.labels
+        namespace = namespace_of(self.store)
         return decide(
             text,
             candidates,
             abstains=self.abstains,
             least=self.least,
-            checker=None if is_label else self.make_checker(self.namespace),
+            checker=self.make_checker(namespace) if namespace and not is_label else None,
             is_named=result.named.holds(memories[0]),
         )
 
@@ -215,7 +230,8 @@ class ReadPipeline:
         which the model named as the answer."""
         now = self.clock()
         axes = []
-        today = latest_day(self.namespace) if self.namespace.has_episodes else None
+        namespace = namespace_of(self.store)
+        today = latest_day(namespace) if namespace and namespace.has_episodes else None
         for memory, similarity in zip(memories, similarities_of(memories), strict=True):
             if today is None or memory.in_world_at is None:
                 at = datetime.fromtimestamp(memory.timestamp_ms / 1000, tz=UTC)

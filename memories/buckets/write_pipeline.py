@@ -23,7 +23,9 @@ from memories.buckets.events import (
     Result,
     check_importance,
 )
+from memories.buckets.memory_stores import PipelineStore, event_store, namespace_of
 from memories.ingest.add import add_batch
+from memories.ingest.rule_add import BatchOutcome
 from memories.ledger.plan import Particulars
 from memories.models import Namespace
 from memories.vectors import SiteSource, VectorSource
@@ -113,10 +115,11 @@ class ClassifiedEvent:
 
 @dataclass
 class WritePipeline:
-    """Writes events to the buckets of `namespace`; `Memory.search` finds the same memories. Without
-    a `classifier` that of the site sorts them."""
+    """Writes events to the buckets of `store`: a namespace or a `Memory`, whose `search` finds the
+    same memories, or another store. Without a `classifier` that of the site sorts them, and a
+    namespace limits how many events come in a second."""
 
-    namespace: Namespace
+    store: PipelineStore
     classifier: Classifier | None = None
     gate: Gate | None = None
     vectors: VectorSource = field(default_factory=SiteSource)
@@ -134,7 +137,7 @@ class WritePipeline:
                 check_importance(event.importance)
         outcomes = self._reject_events(events)
         to_write: dict[int, ClassifiedEvent] = {}
-        classifier = self.classifier or site_classifier(self.namespace)
+        classifier = self.classifier or self._default_classifier()
         for position, event in enumerate(events):
             if position in outcomes:
                 continue
@@ -148,6 +151,10 @@ class WritePipeline:
         outcomes |= self._write_events(to_write)
         return [outcomes[position] for position in range(len(events))]
 
+    def _default_classifier(self) -> Classifier:
+        namespace = namespace_of(self.store)
+        return site_classifier(namespace) if namespace else HybridClassifier()
+
     def _reject_events(self, events: Sequence[MemoryEvent]) -> dict[int, Outcome]:
         """Return the outcomes of the events that the gate drops, by position."""
         outcomes = {
@@ -157,7 +164,8 @@ class WritePipeline:
         }
         waiting = [position for position in range(len(events)) if position not in outcomes]
         # Events with unusable content cost no tokens.
-        gate = self.gate or SharedTokenBucket(self.namespace)
+        namespace = namespace_of(self.store)
+        gate = self.gate or (SharedTokenBucket(namespace) if namespace else OpenGate())
         allowance = gate.admit(len(waiting)) if waiting else 0
         because = "Too many events for this namespace: send it later."
         return outcomes | {
@@ -167,12 +175,13 @@ class WritePipeline:
 
     def _write_events(self, items: dict[int, ClassifiedEvent]) -> dict[int, Outcome]:
         """Write all events in one transaction and return their outcomes by position."""
-        memories = add_batch(
-            self.namespace,
-            [item.event.content.strip() for item in items.values()],
-            [item.particulars() for item in items.values()],
-            vectors=self.vectors,
-        )
+        texts = [item.event.content.strip() for item in items.values()]
+        abouts = [item.particulars() for item in items.values()]
+        memories: Sequence[BatchOutcome]
+        if namespace := namespace_of(self.store):
+            memories = add_batch(namespace, texts, abouts, vectors=self.vectors)
+        else:
+            memories = event_store(self.store).write_events(texts, abouts)
         same = "Says the same as this memory, which now has it as evidence."
         return {
             position: Outcome(

@@ -6,7 +6,7 @@ from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from memories.coding_agent.stores.protocol import MemoryRecord
+from memories.coding_agent.stores.records import MemoryRecord
 from memories.states import Bucket
 from retrieval.models import uuid7
 

@@ -14,7 +14,8 @@ from memories.coding_agent.episodes import TaskEpisode
 from memories.coding_agent.patterns import PatternCategory
 from memories.coding_agent.preferences import Observations, UserPreferences
 from memories.coding_agent.stores.in_memory import InMemoryStore
-from memories.coding_agent.stores.protocol import MemoryRecord, MemoryStore
+from memories.coding_agent.stores.protocol import MemoryStore
+from memories.coding_agent.stores.records import MemoryRecord
 from memories.states import Bucket
 from retrieval.errors import Invalid, NotFound
 

@@ -30,10 +30,10 @@ class CopiedIds:
         if isinstance(row.pk, UUID):
             self.known.add(row.pk)
         for column in row._meta.concrete_fields:
-            setattr(row, column.attname, self._renumbered(getattr(row, column.attname)))
+            setattr(row, column.attname, self._copy_value(getattr(row, column.attname)))
         return row
 
-    def _renumbered(self, value: Any) -> Any:
+    def _copy_value(self, value: Any) -> Any:
         if isinstance(value, list):
-            return [self._renumbered(each) for each in value]
+            return [self._copy_value(each) for each in value]
         return self.of(value) if isinstance(value, UUID) and value in self.known else value

@@ -2,6 +2,7 @@
 
 from memories.reflection.clusters import EpisodeClusterer
 from memories.reflection.insights import ReflectionGenerator
+from memories.reflection.of_stores import reflect
 from memories.reflection.run import run_reflection
 from memories.reflection.triggers import Triggers, due_trigger, start_reflection
 
@@ -10,6 +11,7 @@ __all__ = [
     "ReflectionGenerator",
     "Triggers",
     "due_trigger",
+    "reflect",
     "run_reflection",
     "start_reflection",
 ]

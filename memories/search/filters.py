@@ -39,14 +39,14 @@ class MemoryFilter:
             conditions["bucket__in"] = list(self.buckets)
         if labels := self.labels:
             conditions["metadata__contains"] = labels
-        rows = rows.filter(self._happened, **conditions)
+        rows = rows.filter(self._time_condition, **conditions)
         if self.resolved is None:
             return rows
         settled = Q(metadata__contains={"resolved": True})
         return rows.filter(settled if self.resolved else ~settled)
 
     @property
-    def _happened(self) -> Q:
+    def _time_condition(self) -> Q:
         """The time of a memory: when it happened, or, without that, when it was recorded."""
         happened, recorded = Q(), Q(event_at=None)
         for bound, moment in (("gte", self.after), ("lt", self.before)):

@@ -7,7 +7,8 @@ import pytest
 from memories.coding_agent import EpisodicMemoryManager, SemanticMemoryManager
 from memories.coding_agent.episodes import TaskEpisode, TaskError
 from memories.coding_agent.stores import InMemoryStore, PostgresMemoryStore, postgres
-from memories.coding_agent.stores.protocol import MemoryRecord, MemoryStore
+from memories.coding_agent.stores.protocol import MemoryStore
+from memories.coding_agent.stores.records import MemoryRecord
 from memories.models import MemoryItem, Namespace
 from memories.states import ROWS_AT_ONCE, Bucket
 from retrieval.models import uuid7

@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, Any
 from memories.coding_agent.stores.file import FileStore
 from memories.coding_agent.stores.in_memory import InMemoryStore
 from memories.coding_agent.stores.postgres import PostgresMemoryStore
-from memories.coding_agent.stores.protocol import MemoryRecord, MemoryStore, StoreHit
+from memories.coding_agent.stores.protocol import MemoryStore, StoreHit
+from memories.coding_agent.stores.records import MemoryRecord
 
 if TYPE_CHECKING:
     from memories.coding_agent.stores.qdrant import EmbeddingMemoryStore

@@ -10,7 +10,8 @@ from pathlib import Path
 
 from memories.code_rules.rule import CodeRule
 from memories.coding_agent.stores.in_memory import InMemoryStore, StoreContents
-from memories.coding_agent.stores.protocol import MemoryRecord, StoreDamaged, StoreDown
+from memories.coding_agent.stores.protocol import StoreDamaged, StoreDown
+from memories.coding_agent.stores.records import MemoryRecord
 from memories.vectors import VectorSource
 
 FORMAT = 1

@@ -20,14 +20,8 @@ from memories.code_rules.rule import (
     is_weak,
     reinforce_rule,
 )
-from memories.coding_agent.stores.protocol import (
-    EVERY_RECORD,
-    MemoryRecord,
-    MemoryStore,
-    Payload,
-    StoreHit,
-    has_values,
-)
+from memories.coding_agent.stores.protocol import MemoryStore, StoreHit
+from memories.coding_agent.stores.records import EVERY_RECORD, MemoryRecord, Payload, has_values
 from memories.states import Bucket
 from memories.vectors import SiteSource, Vectors, VectorSource
 from retrieval.errors import Conflict, NotFound

@@ -23,7 +23,8 @@ from memories.code_rules.rule import (
     reinforce_rule,
     similar_by_name,
 )
-from memories.coding_agent.stores.protocol import MemoryRecord, MemoryStore, Payload, StoreHit
+from memories.coding_agent.stores.protocol import MemoryStore, StoreHit
+from memories.coding_agent.stores.records import MemoryRecord, Payload
 from memories.found_memory import FoundMemory
 from memories.ledger.commit import (
     bump_revision,

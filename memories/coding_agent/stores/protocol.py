@@ -1,23 +1,27 @@
-"""The records of a store, and the protocol that all four stores implement."""
+"""The protocol that all four stores implement."""
 
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Protocol, Unpack
 from uuid import UUID
 
-from memories.buckets.events import check_importance
 from memories.code_rules.rule import EMA_ALPHA, CodeRule, RuleFilters, similar_by_name
+from memories.coding_agent.stores.pipeline_records import (
+    add_events,
+    add_insight,
+    episodes_in,
+    find_memories,
+    insights_in,
+)
+from memories.coding_agent.stores.records import EVERY_RECORD, MemoryRecord, Payload
+from memories.found_memory import FoundMemory
+from memories.ingest.rule_add import BatchOutcome
+from memories.ledger.plan import Particulars
+from memories.search.filters import MemoryFilter
 from memories.states import Bucket
 from retrieval.errors import Problem
-from retrieval.models import uuid7
-from retrieval.text import require_storable_text
-
-Payload = Mapping[str, Any]
-EVERY_RECORD = 1_000_000_000
-"""The limit of a search that must not leave old records out."""
 
 
 class StoreDown(Problem):
@@ -26,50 +30,6 @@ class StoreDown(Problem):
 
 class StoreDamaged(Problem):
     code, title = "store_damaged", "The memory store's file cannot be read"
-
-
-@dataclass(frozen=True)
-class MemoryRecord:
-    """One memory: `text` is searched; `payload` (with its `kind`) holds a manager's data."""
-
-    text: str
-    bucket: Bucket = Bucket.FACT
-    importance: float = 0.5
-    payload: Payload = field(default_factory=dict)
-    id: UUID = field(default_factory=uuid7)
-    created_at: datetime = field(default_factory=lambda: datetime.now(UTC))
-
-    def __post_init__(self) -> None:
-        require_storable_text(self.text, "text")
-        check_importance(self.importance)
-
-    @property
-    def kind(self) -> str:
-        return str(self.payload.get("kind", ""))
-
-    def with_changes(self, *, payload: Payload | None, importance: float | None) -> "MemoryRecord":
-        """Return the record with what is not None replaced."""
-        record = self if payload is None else replace(self, payload=dict(payload))
-        return record if importance is None else replace(record, importance=importance)
-
-    def as_dict(self) -> dict[str, Any]:
-        return vars(self) | {
-            "id": str(self.id),
-            "bucket": str(self.bucket),
-            "payload": dict(self.payload),
-            "created_at": self.created_at.isoformat(),
-        }
-
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> "MemoryRecord":
-        return cls(
-            id=UUID(data["id"]),
-            text=data["text"],
-            bucket=Bucket(data["bucket"]),
-            importance=data["importance"],
-            payload=data["payload"],
-            created_at=datetime.fromisoformat(data["created_at"]),
-        )
 
 
 @dataclass(frozen=True)
@@ -127,6 +87,29 @@ class MemoryStore(Protocol):
 
     def revision(self) -> str: ...
 
+    def write_events(
+        self, texts: Sequence[str], abouts: Sequence[Particulars]
+    ) -> list[BatchOutcome]:
+        """Add the events of a write pipeline; return what holds each."""
+        return add_events(self, texts, abouts)
+
+    def find_memories(
+        self, query: str, *, limit: int, where: MemoryFilter | None = None
+    ) -> list[FoundMemory]:
+        """Return the memories of a read pipeline, most similar first."""
+        return find_memories(self, query, limit=limit, where=where)
+
+    def episodes(self) -> list[MemoryRecord]:
+        """Return the episodes of a write pipeline, oldest first: a reflection reads them."""
+        return episodes_in(self)
+
+    def insights(self) -> list[tuple[UUID, frozenset[UUID]]]:
+        """Return the insights in use, each with the episodes that it rests on."""
+        return insights_in(self)
+
+    def add_insight(self, text: str, importance: float, episodes: Sequence[UUID]) -> UUID:
+        return add_insight(self, text, importance, episodes)
+
     def atomically(self) -> AbstractContextManager[None]:
         """Return a context in which all is written or nothing, also by a process that dies; only
         PostgreSQL keeps this."""
@@ -157,12 +140,3 @@ class MemoryStore(Protocol):
         """Return candidates for a merge: rules with similar names, most similar first."""
         rules = self.find_code_rules(category=category, limit=EVERY_RECORD)
         return similar_by_name(rules, name)
-
-
-def has_values(payload: Any, where: Any) -> bool:
-    """Whether a payload has the values of `where`, nested ones too."""
-    if not isinstance(where, Mapping):
-        return bool(payload == where)
-    return isinstance(payload, Mapping) and all(
-        name in payload and has_values(payload[name], value) for name, value in where.items()
-    )

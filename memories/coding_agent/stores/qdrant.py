@@ -22,14 +22,8 @@ from memories.code_rules.rule import (
     is_weak,
     reinforce_rule,
 )
-from memories.coding_agent.stores.protocol import (
-    MemoryRecord,
-    MemoryStore,
-    Payload,
-    StoreDown,
-    StoreHit,
-    has_values,
-)
+from memories.coding_agent.stores.protocol import MemoryStore, StoreDown, StoreHit
+from memories.coding_agent.stores.records import MemoryRecord, Payload, has_values
 from memories.states import Bucket
 from memories.vectors import SiteSource, Vectors, VectorSource
 from retrieval.embedders import get_embedder
