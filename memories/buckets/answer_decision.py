@@ -9,6 +9,7 @@ from enum import StrEnum
 
 from memories.buckets.abstention import support_of
 from memories.buckets.answer_check import MAX_MEMORIES, AnswerChecker, CheckerFailed
+from memories.buckets.long_memories import with_sentences
 from memories.buckets.question_fit import Candidate, rank_candidates
 from retrieval.embedders import get_embedder
 
@@ -44,12 +45,16 @@ def decide(
     least: float | None = None,
     checker: AnswerChecker | None = None,
     is_named: bool = False,
+    reads_sentences: bool = True,
 ) -> AnswerDecision:
     """Decide whether `candidates` answer. With the caller's `least` support the signs decide, even
-    if there is a checker. `is_named`: the question names what the first candidate is about."""
+    if there is a checker. `is_named`: the question names what the first candidate is about.
+    `reads_sentences`: their cosines are the embedder's, so that long ones are judged by those of
+    their sentences."""
     embedder = get_embedder("memory")
+    judged = with_sentences(question, candidates) if reads_sentences else candidates
     support, threshold = support_of(
-        question, candidates, embedder=embedder.name, words=embedder.embed_words
+        question, judged, embedder=embedder.name, words=embedder.embed_words
     )
     if not abstains:
         return AnswerDecision(support)

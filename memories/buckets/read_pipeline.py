@@ -217,6 +217,7 @@ class ReadPipeline:
             least=self.least,
             checker=self.make_checker(namespace) if namespace and not is_label else None,
             is_named=result.named.holds(memories[0]),
+            reads_sentences=not (namespace and namespace.has_own_vectors),
         )
 
     def rank(

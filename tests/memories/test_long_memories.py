@@ -1,0 +1,63 @@
+"""A long memory, such as a recorded episode, answers by one of its sentences."""
+
+from typing import Any
+
+import pytest
+
+from memories.buckets.long_memories import MOST_SENTENCES, parts_of, with_sentences
+from memories.buckets.question_fit import Candidate
+from memories.buckets.read_pipeline import ReadPipeline
+from memories.models import Namespace
+from tests.memories.conftest import remember
+
+pytestmark = pytest.mark.django_db
+
+SUPPER = (
+    "The party came to the lower landing at dusk and paid nine silver for the crossing. "
+    "Odo sang two verses while the ferry waited for the fog to lift. "
+    "Berta sharpened her axe on the mooring stone. "
+    "The harbour master asked nobody's name and looked at the horses for a long time. "
+    "In the morning they found that the grey mare had been stolen from the stable."
+)
+BRIDGE = (
+    "The old bridge was closed on the day after the flood. "
+    "Three carts stood in the road, and their drivers argued about whose fault it was. "
+    "Kara bought two loaves and a wheel of hard cheese from the baker's widow. "
+    "A boy ran past and shouted that the mill had burned down. "
+    "They slept in the hayloft above the smithy and left before anybody was awake."
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "is_answered"),
+    [
+        ("What did the party pay for the crossing?", True),
+        ("What was stolen from the stable?", True),
+        ("What did Kara buy from the baker's widow?", True),
+        ("How old is the captain of the royal guard?", False),
+        ("Which spell opens the iron door?", False),
+    ],
+)
+def test_one_sentence_of_a_long_memory_answers(
+    settings: Any, mira: Namespace, question: str, is_answered: bool
+) -> None:
+    settings.EMBEDDER = "local"
+    remember(mira, SUPPER)
+    remember(mira, BRIDGE)
+    assert ReadPipeline(mira).query(question).abstained is not is_answered
+
+
+def test_short_memories_and_those_without_vectors_stay_whole(settings: Any) -> None:
+    settings.EMBEDDER = "hashing"
+    short, without = Candidate("The mare is grey.", 0.5), Candidate(SUPPER, None)
+    assert with_sentences("Who?", [short]) == [short]
+    assert with_sentences("Who?", [without]) == [without]
+    judged = with_sentences("Who stole the mare?", [Candidate(SUPPER, 0.5), short])
+    assert [one.text for one in judged] == [*parts_of(SUPPER), short.text]
+
+
+def test_a_very_long_memory_is_read_in_few_parts() -> None:
+    parts = parts_of(" ".join(f"On day {n} it rained." for n in range(95)))
+    assert len(parts) <= MOST_SENTENCES
+    assert " ".join(parts).count("it rained") == 95
+    assert parts_of("") == []
