@@ -11,6 +11,7 @@ answer. Beside them, a model reads the question with each of the nearest memorie
 """
 
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -32,7 +33,15 @@ from memories.buckets.question_fit import (
 )
 from memories.similarity.comparable_text import normalize_spelling, parse_text
 from memories.similarity.pairs import LogisticSum, has_pair_model, logit, read_together
-from memories.similarity.question_type import NAME, asked_kinds, has_kind, is_same_word, stem
+from memories.similarity.question_type import (
+    NAME,
+    asked_kinds,
+    content_words,
+    has_kind,
+    is_same_word,
+    stem,
+)
+from memories.similarity.same_statement import USER
 from memories.similarity.trees import BoostedTrees
 from memories.text_caches import text_cache
 from memories.vectors import Vectors
@@ -45,6 +54,10 @@ FEW = 3
 """The best memories, of which one may hold what the best one lacks."""
 READ = 8
 """Memories that are read together with the question."""
+USER_WORD = re.compile(rf"(?:{USER.pattern})\w*", re.IGNORECASE)
+BY_PAIRS_ALONE = LogisticSum(-1.5, {"best": 1.0})
+"""For a question without words of its own, such as *What is my name?*, which all signs of words
+take for one that nothing answers. A round number: no such question is in the sets of the fit."""
 RISING = frozenset(
     [
         *("cosine", "first", "second", "gap_second", "gap_third", "gap_tenth", "gap_mean"),
@@ -211,6 +224,13 @@ def signs_together(
     return {"trees": logit(by_trees), "best": max(answers), "nearest": answers[0]}
 
 
+def without_user(question: str, candidates: Sequence[Candidate]) -> str:
+    """Return the question without *the user*, where memories say *I*: none of them lacks it."""
+    if any(USER.search(candidate.text) for candidate in candidates):
+        return question
+    return USER_WORD.sub(" ", question)
+
+
 @dataclass(frozen=True)
 class AnswerModel:
     """The trees, the names of the signs in their order, and the embedders whose cosines they
@@ -233,10 +253,13 @@ class AnswerModel:
         """Return the support of an answer, 0 to 1."""
         if not candidates:
             return 0.0
-        by_trees = self.by_trees(signs_of_answer(question, candidates))
+        words = without_user(question, candidates)
+        by_trees = self.by_trees(signs_of_answer(words, candidates))
         if not has_pair_model():
             return by_trees
         signs = signs_together(question, candidates, by_trees=by_trees)
+        if not content_words(words):
+            return BY_PAIRS_ALONE.probability(signs)
         return self.together.probability(signs)
 
 

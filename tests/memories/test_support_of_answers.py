@@ -1,4 +1,4 @@
-"""A long memory, such as a recorded episode, answers by one of its sentences."""
+"""What supports an answer: a sentence of a long memory, and a memory of what only is asked for."""
 
 from typing import Any
 
@@ -45,6 +45,25 @@ def test_one_sentence_of_a_long_memory_answers(
     remember(mira, SUPPER)
     remember(mira, BRIDGE)
     assert ReadPipeline(mira).query(question).abstained is not is_answered
+
+
+@pytest.mark.parametrize(
+    ("memory", "question"),
+    [
+        ("My name is Jaro and I run the Thursday table.", "What is the user's name?"),
+        ("My name is Jaro and I run the Thursday table.", "What is my name?"),
+        ("Меня зовут Яро, я веду стол по четвергам.", "Как меня зовут?"),
+        ("내 이름은 지훈이고 목요일마다 진행한다.", "내 이름이 뭐야?"),
+        ("I live in Busan with two cats.", "Where does the user live?"),
+    ],
+)
+def test_a_question_without_words_of_its_own_is_answered(
+    settings: Any, mira: Namespace, memory: str, question: str
+) -> None:
+    settings.EMBEDDER = "local"
+    remember(mira, memory)
+    remember(mira, "Tobin keeps the toll bell of the lower landing.")
+    assert ReadPipeline(mira).query(question).memories[0].memory.text == memory
 
 
 def test_short_memories_and_those_without_vectors_stay_whole(settings: Any) -> None:
