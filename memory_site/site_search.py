@@ -27,7 +27,7 @@ from knowledge.schemas import LoreQuestion, RulesQuestion
 from knowledge.search import find_lore
 from knowledge.tools import rules_lookup
 from npcs.models import NPC
-from retrieval.search import SearchRequest, search
+from retrieval.search import SearchRequest, read_share, search
 from retrieval.text import WORD, KnownName, NameIndex, has_hangul, light_stem
 from worlds.audiences import Visibility
 from worlds.callers import Caller
@@ -119,9 +119,12 @@ def search_site(
             relevance = max(_relevance(hit, stems) for hit in hits)
             results.kinds.append(KindOfHits(kind, label, hits, relevance))
     results.kinds.sort(key=lambda kind: -kind.relevance)
-    if "vector" in results.degraded and (share := percentage_embedded(viewer)) is not None:
-        results.degraded.discard("vector")
-        results.embedded = share
+    shares = {part: read_share(part) for part in results.degraded}
+    partial = [share for share in shares.values() if share is not None]
+    share = percentage_embedded(viewer) if partial or "vector" in shares else None
+    if partial or share is not None:
+        results.degraded -= {part for part, each in shares.items() if each is not None} | {"vector"}
+        results.embedded = min(partial) if share is None else share
     return results
 
 
