@@ -4,8 +4,9 @@ Names find things, NPCs, parties and sessions in any script, with inflections an
 statement finds lore, rules, episodes and pictures by words and meaning.
 """
 
-from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass, field
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from django.db.models import Count, F, Q
@@ -72,6 +73,8 @@ class SiteHit:
     """Of the question's vector and the passage's; None for a row found by its name alone."""
     words: float = 0.0
     """The BM25 score of the question's words in the passage."""
+    path: tuple[str, ...] = ()
+    """The chapters above a rule; shown where titles are equal."""
 
 
 @dataclass(frozen=True)
@@ -126,6 +129,7 @@ def search_site(
         label = LABELS[kind]
         hits = sorted(FINDERS[kind](viewer, question, results), key=lambda hit: -hit.score)
         hits = [hit for hit in hits if hit.score >= CUT_OFF * hits[0].score][:MOST_PER_KIND]
+        hits = without_needless_paths(hits)
         if hits:
             relevance = max(_relevance(hit, stems) for hit in hits)
             results.kinds.append(KindOfHits(kind, label, hits, relevance))
@@ -138,6 +142,22 @@ def search_site(
         results.embedded = min(partial) if share is None else share
     results.is_answered = _is_answered(results, question)
     return results
+
+
+def without_needless_paths(hits: Sequence[SiteHit]) -> list[SiteHit]:
+    """Return the hits; only those with the title of another one keep their path. The id ends the
+    path where titles and paths are equal."""
+    titles = Counter(hit.title.casefold() for hit in hits)
+    places = Counter((hit.title.casefold(), hit.path) for hit in hits)
+    shown = []
+    for hit in hits:
+        title, path = hit.title.casefold(), hit.path
+        if titles[title] == 1:
+            path = ()
+        elif path and places[title, path] > 1:
+            path = (*path, hit.ref)
+        shown.append(replace(hit, path=path))
+    return shown
 
 
 def _is_answered(results: SiteResults, question: str) -> bool:
@@ -322,6 +342,7 @@ def find_rules(viewer: Viewer, question: str, results: SiteResults) -> Iterable[
             replaces=replaces,
             is_named=named,
             ref=hit.id,
+            path=tuple(hit.headings),
             **_scores_of(hit.legs),
         )
 

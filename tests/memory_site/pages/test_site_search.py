@@ -10,7 +10,7 @@ from django.urls import reverse
 from art.models import ArtCard
 from episodes.models import Episode, Session
 from knowledge.entry_store import save_entry
-from knowledge.models import Lore, LorePassage, RulePassage
+from knowledge.models import Document, Lore, LorePassage, Rule, RulePassage
 from memory_site.search_evidence import CYRILLIC, HANGUL, LATIN, SCALES, EvidenceScale, script_of
 from memory_site.site_search import search_site
 from retrieval.embedders import get_embedder
@@ -158,6 +158,29 @@ def test_missing_vectors_are_said_to_be_computed_until_a_try_has_failed(demo: Wo
     for model in (LorePassage, RulePassage):
         model.objects.update(embed_tries=1)
     assert "Unavailable: vector" in client.get("/w/ferrymark/search/?q=ferry").content.decode()
+
+
+def test_rules_of_one_title_are_told_apart_by_their_chapters(demo: World) -> None:
+    document = Document.objects.create(slug="vault", title="Vault", world=demo)
+    places = [
+        ("die-0", "Escalation Die", ["Combat"]),
+        ("die-1", "Escalation Die", ["Monsters", "Dragons"]),
+        ("die-2", "Escalation Die", ["Combat"]),
+        ("turn", "Turn of the Escalation Die", ["Combat"]),
+    ]
+    for key, title, breadcrumb in places:
+        body = f"The escalation die of {key} counts up."
+        rule = Rule(document=document, world=demo, key=key, title=title, body=body)
+        rule.breadcrumb = breadcrumb
+        save_entry(rule)
+    rules = search_site(gm_viewer(demo), "escalation die", kinds=["rule"])
+    paths = {hit.ref: " › ".join(hit.path) for hit in rules.kinds[0].hits}
+    assert paths["die-1"] == "Monsters › Dragons"
+    assert paths["die-0"] == "Combat › die-0"
+    assert paths["die-2"] == "Combat › die-2"
+    assert not paths.get("turn"), "a title of its own needs no path"
+    page = sign_in(demo, "anna", role="gm").get("/w/ferrymark/search/", {"q": "escalation die"})
+    assert "Monsters › Dragons" in page.content.decode()
 
 
 @pytest.mark.parametrize("question", ["zxcvb qwerty", "пароль вайфая", "ㅋㅋㅋㅋ"])
