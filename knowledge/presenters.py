@@ -294,7 +294,7 @@ def build_answer(
     answer = SearchAnswer(
         hits=list(fitting),
         truncated=bool(ids_left_out) or any(hit.truncated for hit in fitting),
-        degraded=list(result.degraded if result else ()),
+        degraded=list(result.degraded if result is not None else ()),
     )
     if question.explain and caller.audience.is_gm:
         if isinstance(question, RulesQuestion):
@@ -305,13 +305,13 @@ def build_answer(
         answer.explain = ExplanationOut(
             query=query or "",
             expanded=[f"{each.name} → {each.term} ({each.weight:g})" for each in terms],
-            mode=settings.mode.value if result else "id",
-            fusion=settings.fusion.value if result else "",
+            mode=settings.mode.value if result is not None else "id",
+            fusion=settings.fusion.value if result is not None else "",
             filters=question.model_dump(exclude_defaults=True, include=filters),
             audience=str(caller.audience),
             near_misses=[NearMissOut.model_validate(hit, from_attributes=True) for hit in rest],
             cut_by_budget=ids_left_out,
-            milliseconds=round(result.timings.get("total", 0.0), 2) if result else None,
+            milliseconds=round(result.timings.get("total", 0.0), 2) if result is not None else None,
         )
     return answer
 

@@ -20,7 +20,7 @@ def mirror_graph() -> int:
         return 0
 
 
-@shared_task
+@shared_task(is_bulk=True)
 def update_rules() -> int:
     """After an upgrade, import what was added to the packaged rules, where the SRD was imported
     before. Return how many rules were created or changed; the next sweep embeds them."""

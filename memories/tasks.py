@@ -24,7 +24,7 @@ def expire_memories() -> int:
     return lifecycle.expire_due()
 
 
-@shared_task
+@shared_task(is_bulk=True)
 def embed_intent_examples() -> None:
     """Store the vectors of the examples of intents, and convert the small models: no question
     should wait for them."""
@@ -34,7 +34,7 @@ def embed_intent_examples() -> None:
         prepare_relation_model()
 
 
-@shared_task
+@shared_task(is_bulk=True)
 def reflect() -> int:
     """Flag insights without evidence, start due reflections, and run those that no worker holds.
 
@@ -47,7 +47,7 @@ def reflect() -> int:
     return sum(run_reflection(reflection) is not None for reflection in open_reflections())
 
 
-@shared_task
+@shared_task(is_bulk=True)
 def remember_episodes() -> int:
     """Give the witnesses of episodes the memories that they lack; return the number of episodes."""
     count = remember_missing(limit=EPISODES_AT_ONCE)

@@ -15,7 +15,7 @@ def _broker() -> dict[str, object]:
     return celery_defaults()
 
 
-app = Celery("memory37", task_cls="memory_site.task_breaker:GuardedTask")
+app = Celery("memory37", task_cls="memory_site.site_task:SiteTask")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.add_defaults(_broker)
 app.autodiscover_tasks()

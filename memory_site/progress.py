@@ -7,10 +7,12 @@ from django.db import connections
 from django.db.models import Count, F, Q
 from django.utils.translation import gettext as _
 
-from retrieval.indexing import count_renewed
+from retrieval.indexing import count_renewed, pending_passages
 from retrieval.models import passage_models
 
 LOOK_EVERY_SECONDS = 5.0
+MANY = 50
+"""Passages that wait for a vector, of which the terminal tells after the start."""
 
 
 def count_embedded() -> tuple[int, int]:
@@ -45,6 +47,16 @@ def embedding_progress() -> Iterator[str]:
     yield _("All %(total)s passages are embedded. Search now uses keywords and vectors.") % {
         "total": f"{total:,}"
     }
+
+
+def later_progress() -> Iterator[str]:
+    """Yield the progress of each later import, for as long as the site runs. Few passages, such as
+    those of an entry that was saved, are embedded before anybody reads of them."""
+    while True:
+        connections.close_all()
+        time.sleep(LOOK_EVERY_SECONDS)
+        if sum(pending_passages(model).count() for model in passage_models()) >= MANY:
+            yield from embedding_progress()
 
 
 def words_progress() -> Iterator[str]:

@@ -4,8 +4,9 @@ Names find things, NPCs, parties and sessions in any script, with inflections an
 statement finds lore, rules, episodes and pictures by words and meaning.
 """
 
-from collections.abc import Callable, Collection, Iterable
-from dataclasses import dataclass, field
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from django.db.models import Count, F, Q
@@ -26,8 +27,9 @@ from knowledge.presenters import GmHitOut
 from knowledge.schemas import LoreQuestion, RulesQuestion
 from knowledge.search import find_lore
 from knowledge.tools import rules_lookup
+from memory_site.search_evidence import RawScores, has_evidence
 from npcs.models import NPC
-from retrieval.search import SearchRequest, search
+from retrieval.search import SearchRequest, read_share, search
 from retrieval.text import WORD, KnownName, NameIndex, has_hangul, light_stem
 from worlds.audiences import Visibility
 from worlds.callers import Caller
@@ -38,7 +40,7 @@ MOST_PER_KIND = 8
 LEAST = 0.04
 """The least relevance of a hit by words and meaning (see docs/search.md)."""
 CUT_OFF = 0.6
-"""A hit is shown when its score is at least this share of the best one of its kind. Scores of
+"""A hit is shown when its score is at least this share of the best one of its kind. RawScores of
 different kinds come from different statements, so they are not compared."""
 SHORTEST_WORD = 3
 LONGEST_NAME = 80
@@ -47,6 +49,8 @@ NAMED = 1.0
 WHOLE_NAME = 0.97
 """Least score of an NPC whose name, alias or inflected name is the whole question."""
 MENTIONED = 0.9
+ALL_WORDS = 1.0
+"""Relevance of a kind of which a hit holds every word of the question, or its name."""
 
 
 @dataclass(frozen=True)
@@ -65,6 +69,12 @@ class SiteHit:
     replaces: str = ""
     is_named: bool = False
     ref: str = ""
+    cosine: float | None = None
+    """Of the question's vector and the passage's; None for a row found by its name alone."""
+    words: float = 0.0
+    """The BM25 score of the question's words in the passage."""
+    path: tuple[str, ...] = ()
+    """The chapters above a rule; shown where titles are equal."""
 
 
 @dataclass(frozen=True)
@@ -81,11 +91,13 @@ class KindOfHits:
 @dataclass
 class SiteResults:
     """The kinds that have hits, the best first, and the search legs that were not available.
-    `embedded` is the percentage of texts with a vector while the others wait for theirs."""
+    `embedded` is the percentage of texts with a vector while the others wait for theirs.
+    `is_answered` is False when the hits are only what comes nearest to the question."""
 
     kinds: list[KindOfHits] = field(default_factory=list)
     degraded: set[str] = field(default_factory=set)
     embedded: int | None = None
+    is_answered: bool = True
 
 
 NAME_MATCHES = ("exact", "alias")
@@ -101,6 +113,8 @@ LABELS = {
 }
 """Kinds in the order of those with equal scores."""
 
+ScoredRow = tuple[Any, float, dict[str, Any]]
+"""A row, its fused score, and the scores of the legs."""
 Finder = Callable[[Viewer, str, SiteResults], Iterable[SiteHit]]
 
 
@@ -115,14 +129,50 @@ def search_site(
         label = LABELS[kind]
         hits = sorted(FINDERS[kind](viewer, question, results), key=lambda hit: -hit.score)
         hits = [hit for hit in hits if hit.score >= CUT_OFF * hits[0].score][:MOST_PER_KIND]
+        hits = without_needless_paths(hits)
         if hits:
             relevance = max(_relevance(hit, stems) for hit in hits)
             results.kinds.append(KindOfHits(kind, label, hits, relevance))
     results.kinds.sort(key=lambda kind: -kind.relevance)
-    if "vector" in results.degraded and (share := percentage_embedded(viewer)) is not None:
-        results.degraded.discard("vector")
-        results.embedded = share
+    shares = {part: read_share(part) for part in results.degraded}
+    partial = [share for share in shares.values() if share is not None]
+    share = percentage_embedded(viewer) if partial or "vector" in shares else None
+    if partial or share is not None:
+        results.degraded -= {part for part, each in shares.items() if each is not None} | {"vector"}
+        results.embedded = min(partial) if share is None else share
+    results.is_answered = _is_answered(results, question)
     return results
+
+
+def without_needless_paths(hits: Sequence[SiteHit]) -> list[SiteHit]:
+    """Return the hits; only those with the title of another one keep their path. The id ends the
+    path where titles and paths are equal."""
+    titles = Counter(hit.title.casefold() for hit in hits)
+    places = Counter((hit.title.casefold(), hit.path) for hit in hits)
+    shown = []
+    for hit in hits:
+        title, path = hit.title.casefold(), hit.path
+        if titles[title] == 1:
+            path = ()
+        elif path and places[title, path] > 1:
+            path = (*path, hit.ref)
+        shown.append(replace(hit, path=path))
+    return shown
+
+
+def _is_answered(results: SiteResults, question: str) -> bool:
+    """Whether a hit answers: what has the name or all words of the question does. Without the
+    vectors nobody knows, so what was found counts."""
+    hits = [hit for kind in results.kinds for hit in kind.hits]
+    if results.embedded is not None or "vector" in results.degraded or not hits:
+        return True
+    stems = _stems(question)
+    if any(kind.relevance >= ALL_WORDS for kind in results.kinds):
+        return True
+    if any(hit.is_named and _stems(hit.title) and _stems(hit.title) <= stems for hit in hits):
+        return True
+    scores = [RawScores(hit.cosine, hit.words) for hit in hits if hit.cosine is not None]
+    return has_evidence(question, scores)
 
 
 def percentage_embedded(viewer: Viewer) -> int | None:
@@ -268,6 +318,7 @@ def find_things(viewer: Viewer, question: str, results: SiteResults) -> Iterable
             draft=for_gm is not None and for_gm.status == "draft",
             is_named=hit.match in NAME_MATCHES,
             ref=hit.id,
+            **_scores_of(hit.legs),
         )
 
 
@@ -291,7 +342,18 @@ def find_rules(viewer: Viewer, question: str, results: SiteResults) -> Iterable[
             replaces=replaces,
             is_named=named,
             ref=hit.id,
+            path=tuple(hit.headings),
+            **_scores_of(hit.legs),
         )
+
+
+def _scores_of(legs: Mapping[str, Any]) -> dict[str, Any]:
+    """The scores of both legs, of a hit of the search or of one as a tool presents it."""
+    vector, keyword = legs.get("vector"), legs.get("keyword")
+    return {
+        "cosine": vector.score if vector else None,
+        "words": (keyword.score if keyword else None) or 0.0,
+    }
 
 
 def find_episodes(viewer: Viewer, question: str, results: SiteResults) -> Iterable[SiteHit]:
@@ -302,18 +364,20 @@ def find_episodes(viewer: Viewer, question: str, results: SiteResults) -> Iterab
         rows = rows.filter(pk__in=evening.episodes)
     is_whole = asked is not None and evening is not None and not asked.rest
     if is_whole:
-        found = [(episode, NAMED) for episode in rows.with_source().latest_first()]
+        found: list[ScoredRow] = [
+            (episode, NAMED, {}) for episode in rows.with_source().latest_first()
+        ]
     else:
         asked_for = asked.rest if asked and evening else question
         found = _search(viewer, rows, rows.with_source(), asked_for, results)
-    for episode, score in found:
+    for episode, score, scores in found:
         url = reverse("episode", args=[viewer.world.slug, episode.external_id])
         scene = episode.scene.title if episode.scene else ""
         title = scene or episode.place or episode.external_id
         note = viewer.when(episode)
         text, language = episode.text, episode.language
         secret = viewer.is_gm and episode.visibility == Visibility.GM
-        yield SiteHit(title, url, score, note, text, language, secret, is_named=is_whole)
+        yield SiteHit(title, url, score, note, text, language, secret, is_named=is_whole, **scores)
 
 
 def _episodes(viewer: Viewer) -> Any:
@@ -331,7 +395,7 @@ def find_art(viewer: Viewer, question: str, results: SiteResults) -> Iterable[Si
     # Many worlds have no pictures, and the search statement takes thirty times as long as this.
     if not shown.exists():
         return
-    for card, score in _search(
+    for card, score, scores in _search(
         viewer, shown, rows.select_related("picture", "scene"), question, results
     ):
         uploaded = card.picture and reverse("picture", args=[viewer.world.slug, card.picture.pk])
@@ -340,13 +404,15 @@ def find_art(viewer: Viewer, question: str, results: SiteResults) -> Iterable[Si
         title = people or (str(card.scene) if card.scene else gettext("Picture"))
         text = card.prompt_text if viewer.is_gm else ""
         # The prompt is a game master's.
-        yield SiteHit(title, uploaded or card.cdn_url, score, text=text, secret=bool(text))
+        url = uploaded or card.cdn_url
+        yield SiteHit(title, url, score, text=text, secret=bool(text), **scores)
 
 
 def _search(
     viewer: Viewer, rows: Any, full: Any, question: str, results: SiteResults
-) -> list[tuple[Any, float]]:
-    """Search passages that are rows themselves; return the rows of `full` with their scores."""
+) -> list[ScoredRow]:
+    """Search passages that are rows themselves; return the rows of `full` with their scores, the
+    fused one and those of the legs."""
     request = SearchRequest(
         query=question,
         scopes=[str(viewer.world.pk)],
@@ -358,7 +424,9 @@ def _search(
     answer = search(rows, request)
     results.degraded |= set(answer.degraded)
     by_id = full.in_bulk([hit.id for hit in answer.hits])
-    return [(by_id[hit.id], hit.score) for hit in answer.hits if hit.id in by_id]
+    return [
+        (by_id[hit.id], hit.score, _scores_of(hit.legs)) for hit in answer.hits if hit.id in by_id
+    ]
 
 
 FINDERS: dict[str, Finder] = {

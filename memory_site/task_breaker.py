@@ -2,9 +2,7 @@
 
 import threading
 import time
-from typing import Any
 
-from celery import Task
 from kombu.exceptions import OperationalError
 
 REST_SECONDS = 10.0
@@ -28,18 +26,3 @@ class Breaker:
 
 
 breaker = Breaker()
-
-
-class GuardedTask(Task):  # type: ignore[misc]  # celery is not typed
-    """A task whose message is sent at once or not at all. What matters is a row, which the next
-    sweep finds; a caller whose task is no row gets the error."""
-
-    abstract = True
-
-    def apply_async(self, *args: Any, **options: Any) -> Any:
-        breaker.check()
-        try:
-            return super().apply_async(*args, **options)
-        except OperationalError:
-            breaker.open()
-            raise

@@ -77,7 +77,7 @@ def read_session_report(report: str) -> None:
         read_report(found)
 
 
-@shared_task
+@shared_task(is_bulk=True)
 def read_texts_of_world(world: str) -> int:
     """Read every text of a world for facts. Return the number of new proposals."""
     row = World.objects.filter(pk=world).first()
@@ -98,7 +98,7 @@ def read_text(world: str, kind: str, ref: str) -> int:
     return read_source(row, source).new
 
 
-@shared_task
+@shared_task(is_bulk=True)
 def read_saved_texts(world: str, begin: str) -> int:
     """Read what was saved in a world in the window from `begin` (ISO 8601). Return the number of
     new proposals."""
@@ -106,7 +106,7 @@ def read_saved_texts(world: str, begin: str) -> int:
     return store.read_saved_texts(row, datetime.fromisoformat(begin)).new if row else 0
 
 
-@shared_task
+@shared_task(is_bulk=True)
 def read_unread_texts() -> int:
     """Read what was saved lately and no message had read. Return the number of new proposals."""
     return store.read_unread_texts(timezone.now()).new if settings.PROPOSE_AT_SAVE else 0

@@ -1,5 +1,6 @@
-"""System checks of the embedder and the language model, each with an id and a hint."""
+"""System checks of embedder, re-ranker and language model, each with an id and a hint."""
 
+from pathlib import Path
 from typing import Any
 
 from django.conf import settings
@@ -8,6 +9,10 @@ from django.utils.module_loading import import_string
 
 from retrieval.embedders import BUILT_IN, embedder_path
 from retrieval.embedders.local import local_files
+from retrieval.embedders.onnx_folder import ModelFolder
+from retrieval.errors import EmbedderDown
+from retrieval.rerankers import BUILT_IN as RERANKERS
+from retrieval.rerankers import reranker_path
 
 ADDRESSES = ("OPENAI_BASE_URL", "LLM_BASE_URL", "LLM_FALLBACK_BASE_URL")
 SMALLEST_PROMPT = 3000  # tokens
@@ -21,6 +26,32 @@ def check_embedder(**_kwargs: Any) -> list[CheckMessage]:
         hint = f"Set EMBEDDER to one of {', '.join(BUILT_IN)}, or to the dotted path of a class."
         detail = f"EMBEDDER={settings.EMBEDDER!r} is not an embedder: {error}"
         return [Error(detail, hint=hint, id="retrieval.E001")]
+    return []
+
+
+@register()
+def check_model_folder(**_kwargs: Any) -> list[CheckMessage]:
+    if settings.EMBEDDER != "onnx":
+        return []
+    try:
+        ModelFolder(Path(settings.EMBEDDING_MODEL)).check()
+    except EmbedderDown as error:
+        hint = "Correct EMBEDDING_MODEL, or set EMBEDDER=local."
+        return [Error(str(error), hint=hint, id="retrieval.E009")]
+    return []
+
+
+@register()
+def check_reranker(**_kwargs: Any) -> list[CheckMessage]:
+    path = reranker_path()
+    try:
+        if path:
+            import_string(path)
+    except ImportError as error:
+        names = ", ".join(RERANKERS)
+        hint = f"Set RERANKER to one of {names}, to the dotted path of a class, or empty for none."
+        detail = f"RERANKER={settings.RERANKER!r} is not a re-ranker: {error}"
+        return [Error(detail, hint=hint, id="retrieval.E010")]
     return []
 
 

@@ -14,6 +14,7 @@ from uuid6 import uuid7 as _uuid7
 from retrieval.domains import SearchConfig, get_passage_model, passage_models
 
 __all__ = [
+    "PARKED_AFTER",
     "CachedVector",
     "LanguageModelCall",
     "Passage",
@@ -27,6 +28,10 @@ __all__ = [
     "passage_models",
     "uuid7",
 ]
+
+
+PARKED_AFTER = 8
+"""Tries. A parked passage is tried again when its text changes or by `reindex`."""
 
 
 def uuid7() -> UUID:

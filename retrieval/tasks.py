@@ -1,4 +1,7 @@
-"""Embedding and counting after a write: a task soon after it, and a sweep that misses nothing."""
+"""Embedding and counting after a write: a task soon after it, and a sweep that misses nothing.
+
+These are bulk tasks: a worker runs one at a time (`memory_site.site_task`), in small steps.
+"""
 
 import logging
 from datetime import datetime, timedelta
@@ -10,7 +13,7 @@ from django.utils import timezone
 from retrieval.domains import get_passage_model, passage_models
 from retrieval.embedders import get_configured_embedder, serving_models, vector_cache
 from retrieval.errors import EmbedderDown
-from retrieval.indexing.embed import embed_pending
+from retrieval.indexing.embed import embed_pending, pending_passages
 from retrieval.indexing.locks import exclusive
 from retrieval.indexing.model_switch import (
     is_switch_due,
@@ -33,8 +36,9 @@ _search_all_at: dict[str, datetime] = {}
 """By domain, when all rows are searched next."""
 WORDS_LIMIT = 5_000
 """Passages whose words one task renews."""
-TASK_LIMIT = 512
-"""Passages of one task: it stays short, so that a worker can stop; another task continues."""
+TASK_LIMIT = 128
+"""Passages of one task: it stays short, so that a worker can stop and other tasks get their turn;
+another task continues."""
 
 
 def embed_soon(domain: str) -> None:
@@ -43,7 +47,7 @@ def embed_soon(domain: str) -> None:
     transaction.on_commit(lambda: embed.delay(domain), robust=True)
 
 
-@shared_task
+@shared_task(is_bulk=True)
 def embed(domain: str) -> int:
     """Embed stale passages of `domain`; enqueue another task if there are more."""
     serving_models.read_serving_models()
@@ -57,13 +61,17 @@ def embed(domain: str) -> int:
     return store_count
 
 
-@shared_task
+@shared_task(is_bulk=True)
 def sweep() -> dict[str, int]:
-    """Update what no task did: stale vectors, outdated counts, a vector index that is due."""
+    """Update what no task did: stale vectors, outdated counts, a vector index that is due. Return
+    how many passages of each domain wait for a vector."""
     counts = {}
     for model in passage_models():
         recount_changed(model)
-        counts[model.search_config.domain] = embed(model.search_config.domain)
+        domain = model.search_config.domain
+        if count := pending_passages(model).count():
+            embed.delay(domain)
+        counts[domain] = count
         index_vectors(model)
         record_serving_model(model)
         mark_late_stale(model, since=begin_of_search(model))
@@ -83,7 +91,7 @@ def begin_of_search(model: type[Passage]) -> datetime | None:
     return None
 
 
-@shared_task
+@shared_task(is_bulk=True)
 def update_words() -> int:
     """After an upgrade that computes words in another way, renew those of some passages; another
     task continues. Return the number of passages looked at."""
@@ -97,7 +105,7 @@ def update_words() -> int:
     return count
 
 
-@shared_task
+@shared_task(is_bulk=True)
 def switch_vectors() -> int:
     """Compute some vectors of the model that the settings name, beside those in use; replace these
     when all are there. Return the number of computed vectors."""
@@ -122,13 +130,13 @@ def switch_vectors() -> int:
     return count
 
 
-@shared_task
+@shared_task(is_bulk=True)
 def prune_vectors() -> int:
     """Delete cached vectors unused for `VECTOR_CACHE_DAYS`."""
     return vector_cache.prune_vectors()
 
 
-@shared_task
+@shared_task(is_bulk=True)
 def count_words() -> None:
     """Count the words again in every scope whose counts do not fit its rows, such as after a
     deletion."""

@@ -34,6 +34,8 @@ from retrieval.embedders.sentence_encoder import (
 from retrieval.embedders.weights import package_file
 
 Floats = NDArray[np.float32]
+logger = logging.getLogger(__name__)
+
 MAGIC = b"E5S1"
 FLOAT32, FOUR_BIT = 0, 1
 BLOCK = 32
@@ -169,13 +171,27 @@ def load_e5() -> SentenceEncoder:
 
 
 def load_transformer(weights: WeightFile, encoder: Path) -> E5Transformer:
-    """Load the model from the file `encoder`; convert `weights` to it first if it is not there."""
-    if not encoder.exists():
-        with file_lock(encoder.with_suffix(".lock")):
-            # Another process may have converted it while this one waited.
-            if not encoder.exists():
-                convert(weights, encoder)
+    """Load the model from the file `encoder`; convert `weights` to it first if it is not there or
+    cannot be read."""
+    if transformer := open_converted(weights, encoder):
+        return transformer
+    with file_lock(encoder.with_suffix(".lock")):
+        # Another process may have converted it while this one waited.
+        if transformer := open_converted(weights, encoder):
+            return transformer
+        convert(weights, encoder)
     return E5Transformer(weights, encoder)
+
+
+def open_converted(weights: WeightFile, encoder: Path) -> E5Transformer | None:
+    """Open a converted model; None without one, and for a file that a crash or a full disk cut."""
+    if not encoder.exists():
+        return None
+    try:
+        return E5Transformer(weights, encoder)
+    except Exception as error:  # onnxruntime raises types of its own
+        logger.warning("%s cannot be read and is converted again: %s", encoder, error)
+        return None
 
 
 @contextmanager

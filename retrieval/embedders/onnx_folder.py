@@ -58,6 +58,11 @@ class ModelFolder:
 
     @property
     def dims(self) -> int:
+        if not self.path.is_dir():
+            raise EmbedderDown(
+                f"EMBEDDING_MODEL={str(self.path)!r} is no folder: name the folder that holds the "
+                "model and its tokenizer.json."
+            )
         config = self.read("config.json")
         dims = config.get("hidden_size") or config.get("dim")
         if not isinstance(dims, int) or dims < 1:
@@ -77,6 +82,10 @@ class ModelFolder:
     def prompt(self, names: tuple[str, ...]) -> str:
         prompts = self.read("config_sentence_transformers.json").get("prompts") or {}
         return next((str(prompts[name]) for name in names if prompts.get(name)), "")
+
+    def check(self) -> None:
+        """Raise EmbedderDown if a file is missing; the model itself is not loaded."""
+        _ = self.dims, self.find(*MODEL_FILES), self.find("tokenizer.json")
 
     def load(self) -> SentenceEncoder:
         model, tokenizer = self.find(*MODEL_FILES), self.find("tokenizer.json")

@@ -1,12 +1,7 @@
 """Chunks, vectors, word statistics and database indexes. Other apps import from this package."""
 
 from retrieval.indexing.chunk_schema import Chunk, Domain
-from retrieval.indexing.embed import (
-    PARKED_AFTER,
-    embed_pending,
-    parked_passages,
-    pending_passages,
-)
+from retrieval.indexing.embed import embed_pending, parked_passages, pending_passages
 from retrieval.indexing.inspection import PassageState, inspect_passages
 from retrieval.indexing.install import install_passage_table
 from retrieval.indexing.locks import exclusive
@@ -23,6 +18,7 @@ from retrieval.indexing.statistics import count_words, forget_scope
 from retrieval.indexing.stop_request import request_stop
 from retrieval.indexing.stored_words import count_renewed
 from retrieval.indexing.upkeep import index_vectors
+from retrieval.models import PARKED_AFTER
 
 __all__ = [
     "PARKED_AFTER",

@@ -17,7 +17,7 @@ from pgvector import HalfVector
 from retrieval.embedders import Embedder, Vectors, get_embedder
 from retrieval.errors import EmbedderDown
 from retrieval.indexing.stop_request import is_stop_requested
-from retrieval.models import Passage, ServingModel
+from retrieval.models import PARKED_AFTER, Passage, ServingModel
 
 logger = logging.getLogger(__name__)
 
@@ -26,8 +26,6 @@ BATCH = 64
 few, and a worker that shall end waits for its call."""
 LEASE = timedelta(minutes=3)
 """Longer than any call; a hosted embedder gives up after two minutes."""
-PARKED_AFTER = 8
-"""Tries. A parked passage is tried again when its text changes or by `reindex`."""
 FIRST_WAIT = timedelta(seconds=5)
 OTHER_MODEL = (
     "the vectors in use are of another model; if the settings are the new ones, run "

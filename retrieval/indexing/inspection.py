@@ -7,11 +7,10 @@ from django.db.models import Count, F, Q
 
 from retrieval.embedders import get_embedder
 from retrieval.indexing import passage_indexes
-from retrieval.indexing.embed import PARKED_AFTER
 from retrieval.indexing.model_switch import foreign_passages
 from retrieval.indexing.stored_words import is_outdated
 from retrieval.indexing.upkeep import outdated_scopes
-from retrieval.models import Passage, ServingModel, StagedVector
+from retrieval.models import PARKED_AFTER, Passage, ServingModel, StagedVector
 
 
 @dataclass(frozen=True)

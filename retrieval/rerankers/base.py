@@ -27,7 +27,13 @@ class Reranker(Protocol):
 
 def get_reranker() -> Reranker | None:
     """Return the re-ranker of the setting RERANKER; None if it is empty."""
-    return _reranker(BUILT_IN.get(settings.RERANKER, settings.RERANKER))
+    return _reranker(reranker_path())
+
+
+def reranker_path() -> str:
+    """The dotted path of the class that RERANKER names; empty for none."""
+    name: str = settings.RERANKER
+    return BUILT_IN.get(name, name)
 
 
 @lru_cache(maxsize=4)

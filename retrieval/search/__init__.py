@@ -18,6 +18,7 @@ from retrieval.search.request import (
     SearchResult,
 )
 from retrieval.search.statement import HIT_COLUMNS, execute_together
+from retrieval.search.vector_share import clear_vector_shares, read_share
 
 __all__ = [
     "HIT_COLUMNS",
@@ -34,10 +35,12 @@ __all__ = [
     "SearchRequest",
     "SearchResult",
     "clear_row_estimates",
+    "clear_vector_shares",
     "execute_together",
     "get_compiled_rows",
     "get_preset",
     "named_parameters",
+    "read_share",
     "search",
     "start_span",
 ]

@@ -20,6 +20,7 @@ from retrieval.search.relevance import estimate_relevances
 from retrieval.search.request import Hit, Leg, SearchRequest, SearchResult
 from retrieval.search.rerank import DEPTHS, rerank_hits
 from retrieval.search.statement import HIT_COLUMNS, QueryVector, Statement
+from retrieval.search.vector_share import missing_share, share_with_vector
 from retrieval.text import WORD_OR_NUMBER, has_hangul
 
 logger = logging.getLogger(__name__)
@@ -163,10 +164,16 @@ def _find_rows(plan: SearchPlan, rows: CompiledRows, clock: Clock) -> Found:
     if vector and estimate.rows and model_was_switched(plan.domain, vector.model, found.rows):
         vector, missing_legs = _embed_query(plan)
         found = run(vector, missing_legs)
-    if vector and estimate.rows and all(row["vector"] is None for row in found.rows):
-        # No passage has a vector of this model yet. Without hits (mode `vector`), search again by
-        # words alone.
-        found = replace(found, missing_legs=("vector",)) if found.rows else run(None, ("vector",))
+    if vector and estimate.rows:
+        share = share_with_vector(rows, vector.model)
+        has_vectors = any(row["vector"] is not None for row in found.rows)
+        if share < 100:
+            found = replace(found, missing_legs=(missing_share(share),))
+        elif not has_vectors:
+            found = replace(found, missing_legs=("vector",))
+        if not found.rows:
+            # No passage has a vector of this model yet (mode `vector`): search by words alone.
+            found = run(None, found.missing_legs)
     clock.lap("sql")
     return found
 

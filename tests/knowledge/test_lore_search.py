@@ -240,3 +240,9 @@ class TestStrangeQuestions:
     ) -> None:
         write("Mira Voss", "She keeps the ledger of the ferry.")
         assert ask(Caller.gm(world), "ledger", filters=filters).hits == []
+
+
+def test_an_answer_without_hits_says_what_did_not_take_part(world: World, write: Write) -> None:
+    write("The Quay", "Boats and eels.")
+    answer = ask(Caller.gm(world), "zxcvb qwerty", least=1.0)
+    assert (answer.hits, answer.degraded) == ([], ["vector"])

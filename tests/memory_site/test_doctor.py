@@ -143,3 +143,18 @@ def test_what_the_settings_silence_is_not_found(settings: Any) -> None:
     assert silenced <= set(settings.SILENCED_SYSTEM_CHECKS)
     _code, findings = examine("--quick")
     assert not [each for each in findings if each["text"].split(":")[0] in silenced]
+
+
+@pytest.mark.parametrize(
+    ("embedder", "why"), [("onnx", "is no folder"), ("foo", "foo doesn't look like a module path")]
+)
+def test_an_embedder_that_is_not_there_ends_no_examination(
+    settings: Any, embedder: str, why: str, world: World
+) -> None:
+    ServingModel.objects.update_or_create(domain="lore", defaults={"model": "hashing@256"})
+    settings.EMBEDDER, settings.EMBEDDING_MODEL = embedder, "/nowhere"
+    code, findings = examine()
+    assert code == 2
+    models = next(each for each in findings if each["area"] == "models")
+    assert why in models["text"]
+    assert any("retrieval.E0" in each["text"] for each in findings)

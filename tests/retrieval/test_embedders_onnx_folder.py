@@ -49,6 +49,12 @@ def test_its_prompts_and_pooling_are_used(folder: Path) -> None:
     assert not np.allclose(prompted, pooled, atol=0.01)
 
 
+def test_a_folder_that_does_not_exist_is_named(settings: Any, tmp_path: Path) -> None:
+    settings.EMBEDDING_MODEL = str(tmp_path / "nope")
+    with pytest.raises(EmbedderDown, match=r"EMBEDDING_MODEL='.*nope' is no folder"):
+        OnnxFolderEmbedder()
+
+
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [

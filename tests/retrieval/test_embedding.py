@@ -11,7 +11,8 @@ from django.utils import timezone
 from bench.passages import BenchPassage
 from retrieval.embedders import Vectors, get_embedder
 from retrieval.errors import EmbedderDown
-from retrieval.indexing.embed import PARKED_AFTER, embed_pending, parked_passages, pending_passages
+from retrieval.indexing.embed import embed_pending, parked_passages, pending_passages
+from retrieval.models import PARKED_AFTER
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

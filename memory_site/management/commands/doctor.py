@@ -15,6 +15,7 @@ from memory_site.broker import probe_database
 from memory_site.doctor import data, installation
 from memory_site.doctor.diagnoses import Diagnosis, Level, error
 from memory_site.migration_state import migration_state
+from retrieval.errors import EmbedderDown
 
 FIRST: tuple[Callable[[], Iterator[Diagnosis]], ...] = (
     installation.examine_versions,
@@ -97,10 +98,12 @@ def does_database_answer() -> bool:
 
 
 def examine(examinations: Iterable[Callable[[], Iterator[Diagnosis]]]) -> Iterator[Diagnosis]:
-    """Go on after an examination that the database does not answer."""
+    """Go on after an examination that the database or the embedder does not answer."""
     for examination in examinations:
+        name = examination.__name__.removeprefix("examine_").replace("_", " ")
         try:
             yield from examination()
         except DatabaseError as problem:
-            name = examination.__name__.removeprefix("examine_").replace("_", " ")
             yield error(name, str(problem).strip(), "See the finding about the database.")
+        except (EmbedderDown, ImportError) as problem:
+            yield error(name, str(problem), "See the finding about the configuration.")

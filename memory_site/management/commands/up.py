@@ -19,7 +19,7 @@ from memory_site import process_supervisor, quickstart
 from memory_site.demo.pictures import set_picture_addresses
 from memory_site.env import env
 from memory_site.model_packages import missing_packages
-from memory_site.progress import embedding_progress, words_progress
+from memory_site.progress import embedding_progress, later_progress, words_progress
 
 WEB_WAIT_SECONDS = 60
 
@@ -85,7 +85,7 @@ class Command(BaseCommand):
                 "see its log lines above."
             )
         self.stdout.write(_about(site))
-        for line in chain(words_progress(), embedding_progress()):
+        for line in chain(words_progress(), embedding_progress(), later_progress()):
             self.stdout.write(line)
 
 

@@ -7,10 +7,15 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from episodes.models import Session
+from art.models import ArtCard
+from episodes.models import Episode, Session
 from knowledge.entry_store import save_entry
-from knowledge.models import Lore, LorePassage, RulePassage
+from knowledge.models import Document, Lore, LorePassage, Rule, RulePassage
+from memory_site.search_evidence import CYRILLIC, HANGUL, LATIN, SCALES, EvidenceScale, script_of
 from memory_site.site_search import search_site
+from retrieval.embedders import get_embedder
+from retrieval.indexing import embed_pending
+from retrieval.search import clear_vector_shares
 from worlds.audiences import GM, Audience
 from worlds.models import Membership, Party, World
 from worlds.pages import Viewer
@@ -153,6 +158,83 @@ def test_missing_vectors_are_said_to_be_computed_until_a_try_has_failed(demo: Wo
     for model in (LorePassage, RulePassage):
         model.objects.update(embed_tries=1)
     assert "Unavailable: vector" in client.get("/w/ferrymark/search/?q=ferry").content.decode()
+
+
+def test_rules_of_one_title_are_told_apart_by_their_chapters(demo: World) -> None:
+    document = Document.objects.create(slug="vault", title="Vault", world=demo)
+    places = [
+        ("die-0", "Escalation Die", ["Combat"]),
+        ("die-1", "Escalation Die", ["Monsters", "Dragons"]),
+        ("die-2", "Escalation Die", ["Combat"]),
+        ("turn", "Turn of the Escalation Die", ["Combat"]),
+    ]
+    for key, title, breadcrumb in places:
+        body = f"The escalation die of {key} counts up."
+        rule = Rule(document=document, world=demo, key=key, title=title, body=body)
+        rule.breadcrumb = breadcrumb
+        save_entry(rule)
+    rules = search_site(gm_viewer(demo), "escalation die", kinds=["rule"])
+    paths = {hit.ref: " › ".join(hit.path) for hit in rules.kinds[0].hits}
+    assert paths["die-1"] == "Monsters › Dragons"
+    assert paths["die-0"] == "Combat › die-0"
+    assert paths["die-2"] == "Combat › die-2"
+    assert not paths.get("turn"), "a title of its own needs no path"
+    page = sign_in(demo, "anna", role="gm").get("/w/ferrymark/search/", {"q": "escalation die"})
+    assert "Monsters › Dragons" in page.content.decode()
+
+
+@pytest.mark.parametrize("question", ["zxcvb qwerty", "пароль вайфая", "ㅋㅋㅋㅋ"])
+def test_what_only_comes_nearest_is_not_shown_as_an_answer(
+    demo: World, question: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    use_scale(monkeypatch, least=100)
+    page = sign_in(demo, "anna", role="gm").get("/w/ferrymark/search/", {"q": question})
+    text = page.content.decode()
+    assert "Nothing found that answers this" in text
+    assert text.index("What comes nearest") < text.index('class="hit"')
+
+
+@pytest.mark.parametrize(
+    "question", ["Mira Voss", "tell Mira Voss about wifi", "drowned", "cellar", "Джори Фенн"]
+)
+def test_what_is_found_literally_is_always_an_answer(
+    demo: World, question: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    use_scale(monkeypatch, least=100)
+    assert search_site(gm_viewer(demo), question).is_answered
+
+
+def test_other_models_and_missing_vectors_are_not_judged(
+    demo: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert search_site(gm_viewer(demo), "zxcvb qwerty").is_answered
+    use_scale(monkeypatch, least=100)
+    assert not search_site(gm_viewer(demo), "zxcvb qwerty").is_answered
+    LorePassage.objects.update(embedding=None, embedding_model="", embedded_rev=0)
+    clear_vector_shares()
+    assert search_site(gm_viewer(demo), "zxcvb qwerty").is_answered
+
+
+@pytest.mark.parametrize(
+    ("question", "script"),
+    [
+        ("what does Мира do", CYRILLIC),
+        ("fireball 주문", HANGUL),
+        ("ㅋㅋㅋㅋ", LATIN),
+        ("AC", LATIN),
+    ],
+)
+def test_the_script_of_a_question(question: str, script: str) -> None:
+    assert script_of(question) == script
+
+
+def use_scale(monkeypatch: pytest.MonkeyPatch, *, least: float) -> None:
+    """Embed everything, and judge what the embedder of the tests finds, in every script."""
+    for model in (LorePassage, RulePassage, Episode, ArtCard):
+        embed_pending(model)
+    clear_vector_shares()
+    scales = dict.fromkeys((LATIN, CYRILLIC, HANGUL), EvidenceScale(words_weight=0.1, least=least))
+    monkeypatch.setitem(SCALES, get_embedder("lore").name, scales)
 
 
 @pytest.mark.parametrize(
