@@ -8,6 +8,7 @@ from retrieval.text.clean import (
     slugify,
     storage_flaw,
     string_list,
+    visible_text,
 )
 from retrieval.text.front_matter import load_yaml, split_front_matter
 from retrieval.text.links import (
@@ -129,6 +130,7 @@ __all__ = [
     "string_list",
     "text_forms",
     "text_phrase_keys",
+    "visible_text",
     "without_fences",
     "without_secrets",
     "word_stem",

@@ -108,6 +108,14 @@ class TestMisspelledWords:
         by_name = {hit.id for hit in hits if "name" in hit.legs}
         assert GRAPPLED in by_name
 
+    @pytest.mark.parametrize("mark", ["\u202e", "\u2067", "\u061c", "\u200b", "\u00ad"])
+    def test_an_invisible_character_in_a_name_does_not_hide_it(
+        self, world: World, mark: str
+    ) -> None:
+        for term in (f"{mark}fireball", f"fire{mark}ball"):
+            hit = find_rules(RulesQuestion(term=term), Caller.gm(world)).hits[0]
+            assert (hit.id, hit.match) == (FIREBALL, "exact")
+
     def test_a_misspelled_name_does_not_reveal_a_hidden_rule(self, world: World) -> None:
         document = Document.objects.get()
         hidden = Rule(
