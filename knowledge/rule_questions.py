@@ -6,7 +6,14 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from knowledge.glossary.expansion import Glossary, TermMatch, get_glossary
-from knowledge.name_matching import NamedRow, best_of_each, match_rules, shared_names
+from knowledge.name_matching import (
+    NamedRow,
+    best_of_each,
+    match_rules,
+    name_index,
+    shared_names,
+)
+from knowledge.questions.abbreviations import write_out
 from knowledge.questions.everyday import Saying, everyday_speech
 from knowledge.questions.levels import rules_of_levels
 from knowledge.questions.misspellings import (
@@ -21,7 +28,7 @@ from knowledge.questions.values import AskedValues, asked_values
 from knowledge.searched_rows import RuleRows, find_occurring
 from knowledge.translated_names import find_translated
 from retrieval.search import Expansion
-from retrieval.text import guess_language
+from retrieval.text import guess_language, name_words
 
 MENTIONED_RULE = 0.1
 """Score of a rule whose name occurs in a longer question; both legs together give at most 1."""
@@ -53,7 +60,8 @@ class RuleReading(QuestionReading):
 
 def read_rule_question(text: str, rows: RuleRows) -> RuleReading:
     world, language = rows.caller.world, guess_language(text)
-    glossary = get_glossary(world.system_id) if language != "en" else None
+    glossary = glossary_of(rows, language)
+    text = write_out(text, partial(has_words, rows))
     spelling = correct_question(text, rows, language, glossary)
     terms = glossary.find(spelling.text[:LONGEST])[:MOST_EXPANSIONS] if glossary else []
     match = partial(
@@ -71,6 +79,20 @@ def read_rule_question(text: str, rows: RuleRows) -> RuleReading:
     meant = (*names_of_sayings(sayings, match), *names_beside_values(asked, rows, match))
     names = best_of_each((*names, *translated, *meant))
     return RuleReading(spelling.text, language, names, terms, sayings, asked)
+
+
+def glossary_of(rows: RuleRows, language: str) -> Glossary | None:
+    return get_glossary(rows.caller.world.system_id) if language != "en" else None
+
+
+def has_words(rows: RuleRows, short: str, long: str) -> bool:
+    """Whether the rules have the words of `long`, and the world no rule called `short`."""
+    system, language = rows.caller.world.system_id, guess_language(long)
+    if not system:
+        return False
+    known = words_of_system(system, language, shared_names(system), glossary_of(rows, language))
+    is_known = any(known.knows(word.norm) for word in name_words(long))
+    return is_known and not name_index(rows.own_rules, short).find_spelled(short)
 
 
 def correct_question(

@@ -21,9 +21,10 @@ from retrieval.text.links import (
     rewrite_links,
 )
 from retrieval.text.names.index import KnownName, NameIndex, NameMatch, NameMention
-from retrieval.text.names.inflections import text_forms
+from retrieval.text.names.inflections import name_forms, text_forms
 from retrieval.text.names.normalize import (
     Word,
+    compose,
     fold_name,
     jamo,
     name_words,
@@ -89,6 +90,7 @@ __all__ = [
     "clean_text",
     "code_spans",
     "common_parts",
+    "compose",
     "count_tokens",
     "cut_ending",
     "cut_out_secrets",
@@ -104,6 +106,7 @@ __all__ = [
     "link_targets",
     "load_yaml",
     "misspelt_keys",
+    "name_forms",
     "name_keys",
     "name_words",
     "names_in_both",
