@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from knowledge.glossary.expansion import Glossary, TermMatch, get_glossary
+from knowledge.glossary.ordinary_words import is_ordinary_word
 from knowledge.name_matching import (
     NamedRow,
     best_of_each,
@@ -109,8 +110,12 @@ def correct_question(
         known,
         names,
         find_occurring=partial(find_occurring, rows.passages, language),
-        is_spoken=everyday_speech(language).knows,
+        is_ordinary=partial(is_ordinary, language),
     )
+
+
+def is_ordinary(language: str, word: str) -> bool:
+    return everyday_speech(language).knows(word) or is_ordinary_word(word, language)
 
 
 def sayings_in(

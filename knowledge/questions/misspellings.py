@@ -1,8 +1,8 @@
 """Misspelled words of a question: which known words they may mean.
 
 Of a question about the rules, a word is taken for misspelled if no shared rule, no name of one and
-no name of the glossary has it; of one about lore, if no name and no text that the caller may know
-has it.
+no name of the glossary has it, and if it is no ordinary word of its language; of one about lore, if
+no name and no text that the caller may know has it.
 What it may mean is looked up in the names first: a name that the corrected word completes is more
 likely than a word by itself.
 """
@@ -10,6 +10,7 @@ likely than a word by itself.
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from uuid import UUID
 
 from knowledge.glossary.common_words import COMMON_WORDS
@@ -23,6 +24,7 @@ from retrieval.text import (
     WordMatch,
     has_hangul,
     is_cyrillic,
+    is_likely_slip,
     name_words,
 )
 
@@ -75,17 +77,20 @@ def correct_spelling(
     names: NameIndex,
     *,
     find_occurring: Callable[[list[str]], set[str]] = lambda _words: set(),
-    is_spoken: Callable[[str], bool] = lambda _word: False,
+    is_ordinary: Callable[[str], bool] = lambda _word: False,
     names_alone: bool = False,
 ) -> Spelling:
     """Return `text` with words that `known` does not know replaced by those they may mean.
     `find_occurring` returns those of some words that texts of the world's own hold; it is called
-    for unknown words alone. `is_spoken` tells the words of everyday speech, which are no slips
-    either. With `names_alone` only words that complete a name are replaced."""
+    for unknown words alone. `is_ordinary` tells the words of the language, which are no slips
+    either. With `names_alone` only words that complete a name are replaced, short ones by any
+    slip."""
     text = unicodedata.normalize("NFC", text)
     words = name_words(text)
     spelling = Spelling(text)
-    unknown = [word for word in words if is_unknown(word.norm, known) and not is_spoken(word.norm)]
+    unknown = [
+        word for word in words if is_unknown(word.norm, known) and not is_ordinary(word.norm)
+    ]
     if len(words) > MOST_WORDS or not unknown:
         return spelling
     occurring = find_occurring([word.norm for word in unknown])
@@ -93,10 +98,11 @@ def correct_spelling(
     # From the end, so that the positions of the words before stay.
     for word in sorted(unknown, key=lambda each: -each.start)[:MOST_CORRECTED]:
         span = (word.start, word.end)
-        guesses = list(guesses_of(spelling.text, span, known.nearest(word.norm), names))
+        nearest = partial(likely_words, word.norm, known, by_any_slip=names_alone)
+        guesses = list(guesses_of(spelling.text, span, nearest(), names))
         if not any(guess.name for guess in guesses):
             # A very short word is recognized only as part of a longer name.
-            short = known.nearest(word.norm, limit=MOST_SHORT, short=True)
+            short = nearest(limit=MOST_SHORT, short=True)
             within = guesses_of(spelling.text, span, short, names)
             guesses += [guess for guess in within if guess.name_length > 1]
         if names_alone:
@@ -115,6 +121,14 @@ def is_unknown(word: str, known: WordIndex) -> bool:
     if len(word) > LONGEST_WORD or word in COMMON_WORDS or any(map(str.isdigit, word)):
         return False
     return not known.knows(word)
+
+
+def likely_words(
+    word: str, known: WordIndex, *, by_any_slip: bool, limit: int = 5, short: bool = False
+) -> list[WordMatch]:
+    """Return the known words that `word` is likely to be a slip for."""
+    matches = known.nearest(word, limit=limit, short=short)
+    return [each for each in matches if by_any_slip or is_likely_slip(word, each.word)]
 
 
 def guesses_of(

@@ -41,6 +41,7 @@ from retrieval.text.names.phrase_keys import (
     text_phrase_keys,
 )
 from retrieval.text.names.transliteration import sound_keys
+from retrieval.text.russian_dictionary import is_russian_word, russian_analyzer
 from retrieval.text.secret_blocks import (
     DEEPEST_SECRET,
     JOINED_AUDIENCES,
@@ -58,7 +59,7 @@ from retrieval.text.secret_blocks import (
 from retrieval.text.sentences import split_sentences
 from retrieval.text.sequences import CommonPart, common_parts
 from retrieval.text.tokens import count_tokens
-from retrieval.text.word_index import WordIndex, WordMatch
+from retrieval.text.word_index import WordIndex, WordMatch, is_likely_slip
 from retrieval.text.words import (
     WORD,
     WORD_OR_NUMBER,
@@ -100,6 +101,8 @@ __all__ = [
     "guess_language",
     "has_hangul",
     "is_cyrillic",
+    "is_likely_slip",
+    "is_russian_word",
     "jamo",
     "language_of_open_text",
     "light_stem",
@@ -120,6 +123,7 @@ __all__ = [
     "replace_links",
     "require_storable_text",
     "rewrite_links",
+    "russian_analyzer",
     "shown_names",
     "slug_of_title",
     "slugify",

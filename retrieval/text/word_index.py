@@ -25,6 +25,10 @@ BESIDE = frozenset(
 )
 """Letters that lie beside, above or below each other."""
 
+SHORT = 4
+"""Letters up to which most words are one letter from another one."""
+VOWELS = frozenset("aeiouyаеиоуыэюя")
+
 
 @dataclass(frozen=True, slots=True)
 class WordMatch:
@@ -146,3 +150,29 @@ def likelihood(letters: str, other: str, distance: int) -> float:
             return 0.9 if len(changed) == 2 or changed[0] in BESIDE else 0.75
         return 0.85 if letters[:1] == other[:1] else 0.75
     return 0.5
+
+
+def is_likely_slip(word: str, other: str) -> bool:
+    """Whether `word` is likely to be a slip for `other`. A short word begins as the other one and
+    has its consonants, unless letters changed places or a wrong one lies beside the right one: an
+    abbreviation (`dmg`) is no slip for a word (`dog`)."""
+    if len(word) > SHORT or has_hangul(word):
+        return True
+    if sorted(word) == sorted(other):
+        return True
+    if word[:1] != other[:1]:
+        return False
+    place = next(
+        n for n, pair in enumerate(zip(word + " ", other + " ", strict=False)) if len({*pair}) > 1
+    )
+    if len(word) == len(other):
+        letters = (word[place], other[place])
+        return word[place + 1 :] == other[place + 1 :] and (
+            letters in BESIDE or VOWELS.issuperset(letters)
+        )
+    longer, shorter = sorted((word, other), key=len, reverse=True)
+    if longer[:place] + longer[place + 1 :] != shorter:
+        return False
+    letter, around = longer[place], longer[place - 1 : place] + longer[place + 1 : place + 2]
+    is_beside = any((letter, each) in BESIDE for each in around)
+    return letter in VOWELS or letter in around or (longer == word and is_beside)

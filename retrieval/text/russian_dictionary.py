@@ -1,0 +1,18 @@
+"""The dictionary of Russian: what a word may be, and whether there is such a word."""
+
+from functools import cache, lru_cache
+from typing import Any
+
+
+@cache
+def russian_analyzer() -> Any:
+    # Reading its dictionaries takes a moment, which programs without Russian texts do not need.
+    import pymorphy3
+
+    return pymorphy3.MorphAnalyzer(lang="ru")
+
+
+@lru_cache(20_000)
+def is_russian_word(word: str) -> bool:
+    """Whether the dictionary has `word`, in any inflection."""
+    return bool(russian_analyzer().word_is_known(word))
