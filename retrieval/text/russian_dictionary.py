@@ -3,6 +3,9 @@
 from functools import cache, lru_cache
 from typing import Any
 
+PROPER = frozenset({"Name", "Surn", "Patr", "Geox", "Orgn", "Trad", "Abbr"})
+"""Tags of proper names and abbreviations."""
+
 
 @cache
 def russian_analyzer() -> Any:
@@ -14,5 +17,6 @@ def russian_analyzer() -> Any:
 
 @lru_cache(20_000)
 def is_russian_word(word: str) -> bool:
-    """Whether the dictionary has `word`, in any inflection."""
-    return bool(russian_analyzer().word_is_known(word))
+    """Whether the dictionary has `word`, in any inflection, and not as a proper name alone."""
+    readings = russian_analyzer().parse(word)
+    return any(each.is_known and PROPER.isdisjoint(each.tag.grammemes) for each in readings)

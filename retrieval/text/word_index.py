@@ -153,26 +153,23 @@ def likelihood(letters: str, other: str, distance: int) -> float:
 
 
 def is_likely_slip(word: str, other: str) -> bool:
-    """Whether `word` is likely to be a slip for `other`. A short word begins as the other one and
-    has its consonants, unless letters changed places or a wrong one lies beside the right one: an
-    abbreviation (`dmg`) is no slip for a word (`dog`)."""
-    if len(word) > SHORT or has_hangul(word):
+    """Whether `word` is likely to be a slip for `other`. A short word has the consonants of the
+    other one in their order, unless letters changed places, one at an end is missing, or a wrong
+    one lies beside the right one: an abbreviation (`dmg`) is no slip for a word (`dog`)."""
+    if len(word) > SHORT or has_hangul(word) or sorted(word) == sorted(other):
         return True
-    if sorted(word) == sorted(other):
-        return True
-    if word[:1] != other[:1]:
-        return False
-    place = next(
-        n for n, pair in enumerate(zip(word + " ", other + " ", strict=False)) if len({*pair}) > 1
-    )
+    pairs = zip(word + " ", other + " ", strict=False)
+    place = next((n for n, pair in enumerate(pairs) if pair[0] != pair[1]), 0)
     if len(word) == len(other):
         letters = (word[place], other[place])
-        return word[place + 1 :] == other[place + 1 :] and (
-            letters in BESIDE or VOWELS.issuperset(letters)
-        )
+        same_rest = word[place + 1 :] == other[place + 1 :]
+        return same_rest and (letters in BESIDE or (place > 0 and VOWELS.issuperset(letters)))
     longer, shorter = sorted((word, other), key=len, reverse=True)
     if longer[:place] + longer[place + 1 :] != shorter:
         return False
-    letter, around = longer[place], longer[place - 1 : place] + longer[place + 1 : place + 2]
+    letter, around = longer[place], longer[max(0, place - 1) : place] + longer[place + 1 :][:1]
+    if longer == other:
+        is_at_end = place == len(word) or (place == 0 and len(word) == SHORT)
+        return is_at_end or letter in VOWELS or letter in around
     is_beside = any((letter, each) in BESIDE for each in around)
-    return letter in VOWELS or letter in around or (longer == word and is_beside)
+    return place > 0 and (letter in VOWELS or letter in around or is_beside)

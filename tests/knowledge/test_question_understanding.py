@@ -102,6 +102,9 @@ class TestMisspelledWords:
             ("fyl", "fly"),
             ("dgo", "dog"),
             ("dpg", "dog"),
+            ("oine", "line"),
+            ("aze", "azer"),
+            ("oble", "noble"),
             ("bne", "bane"),
             ("щитт", "щит"),
             ("ашр", "шар"),
@@ -110,6 +113,25 @@ class TestMisspelledWords:
     )
     def test_a_short_word_may_be_a_slip_of_the_finger(self, word: str, other: str) -> None:
         assert is_likely_slip(word, other)
+
+    @pytest.mark.parametrize(
+        ("question", "meant"),
+        [
+            ("fast hans", "fast hands"),
+            ("lawful evi", "lawful evil"),
+            ("em of light", "gem of light"),
+        ],
+    )
+    def test_any_slip_is_corrected_where_it_completes_a_name_of_several_words(
+        self, question: str, meant: str
+    ) -> None:
+        titles = ("Fast Hands", "Lawful Evil", "Gem of Light", "Hands", "Evil", "Gem")
+        names = NameIndex(KnownName(title, title) for title in titles)
+        known = WordIndex(["fast", "hands", "lawful", "evil", "gem", "of", "light"])
+        corrected = correct_spelling(
+            question, known, names, is_ordinary=lambda word: is_ordinary_word(word, "en")
+        )
+        assert corrected.text == meant
 
     def test_ordinary_words_name_no_other_rule(self, all_names: World) -> None:
         """The word before the arrow was taken for a slip of the one after it."""
