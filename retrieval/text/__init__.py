@@ -40,7 +40,7 @@ from retrieval.text.names.phrase_keys import (
     spelled_keys,
     text_phrase_keys,
 )
-from retrieval.text.names.transliteration import sound_keys
+from retrieval.text.names.transliteration import likeness, pronunciations
 from retrieval.text.russian_dictionary import is_russian_word, russian_analyzer
 from retrieval.text.secret_blocks import (
     DEEPEST_SECRET,
@@ -106,6 +106,7 @@ __all__ = [
     "jamo",
     "language_of_open_text",
     "light_stem",
+    "likeness",
     "link_targets",
     "load_yaml",
     "misspelt_keys",
@@ -117,6 +118,7 @@ __all__ = [
     "parse_secret",
     "phrase_keys",
     "picture_targets",
+    "pronunciations",
     "query_keys",
     "quoted_names",
     "read_fences",
@@ -128,7 +130,6 @@ __all__ = [
     "slug_of_title",
     "slugify",
     "snowball_stem",
-    "sound_keys",
     "spelled_keys",
     "split_front_matter",
     "split_secrets",
