@@ -25,11 +25,12 @@ from knowledge.questions.misspellings import (
     words_of_system,
 )
 from knowledge.questions.parts import QuestionReading
-from knowledge.questions.values import AskedValues, asked_values
+from knowledge.questions.things_by_value import WantedThings, wanted_things
+from knowledge.questions.values import MONSTER, AskedValues, asked_values
 from knowledge.searched_rows import RuleRows, find_occurring
-from knowledge.translated_names import find_translated
+from knowledge.translated_names import english_stems, find_translated
 from retrieval.search import Expansion
-from retrieval.text import guess_language, name_words
+from retrieval.text import guess_language, name_words, word_stem
 
 MENTIONED_RULE = 0.1
 """Score of a rule whose name occurs in a longer question; both legs together give at most 1."""
@@ -41,6 +42,10 @@ LONGEST = 2000
 """Characters compared with the glossary; a longer text is a paste, not a question."""
 WHOLE_NAME = 0.8
 """Score from which a text is a rule's name and nothing else."""
+VALUED_THING, OTHER_THING = 0.9, 0.4
+"""Score of a rule that has the values asked for, with and without the question's other words."""
+THINGS = """SELECT id, title, body, kind FROM ({rows}) AS row
+WHERE kind = ANY(%(kinds)s) AND body ~ ALL(%(patterns)s::text[]) ORDER BY title LIMIT 100"""
 KINDS = "SELECT id, kind FROM ({rows}) AS row WHERE id = ANY(%(ids)s)"
 
 
@@ -76,9 +81,12 @@ def read_rule_question(text: str, rows: RuleRows) -> RuleReading:
     # As it was written, too: a translation that nobody knows is no slip of the finger.
     spellings = dict.fromkeys((text, spelling.text))
     translated = [row for each in spellings for row in translated_names(each, rows)]
-    asked = asked_values(spelling.text)
+    asked, wanted = asked_values(spelling.text), wanted_things(spelling.text)
+    things = things_with_values(wanted, rows)
+    if things and not asked:
+        asked = AskedValues(wanted.values)
     meant = (*names_of_sayings(sayings, match), *names_beside_values(asked, rows, match))
-    names = best_of_each((*names, *translated, *meant))
+    names = best_of_each((*names, *translated, *meant, *things))
     return RuleReading(spelling.text, language, names, terms, sayings, asked)
 
 
@@ -160,3 +168,28 @@ def names_beside_values(asked: AskedValues, rows: RuleRows, match: MatchNames) -
             if fitting := [certain[pk] for pk, kind in kinds if kind in asked.kinds]:
                 return fitting
     return []
+
+
+def things_with_values(wanted: WantedThings, rows: RuleRows) -> list[NamedRow]:
+    """Return the rules whose texts hold the values that a question gives, narrowed down by its
+    other words: those of a monster's first line, or of any other text."""
+    if not wanted:
+        return []
+    columns = ("id", "title", "body", "kind")
+    values = {"kinds": list(wanted.kinds), "patterns": list(wanted.patterns)}
+    found = rows.rules.fetch(THINGS, columns, **values)
+    stems = [english_stems(word) for word in wanted.words]
+    matched = {
+        pk: sum(not own.isdisjoint(stems_of_thing(title, body, kind)) for own in stems)
+        for pk, title, body, kind in found
+    }
+    most = max(matched.values(), default=0)
+    if most < len(stems) and not wanted.has_kind:
+        return []
+    score = VALUED_THING if most == len(stems) else OTHER_THING
+    return [NamedRow(row[0], "alias", score, row[1]) for row in found if matched[row[0]] == most]
+
+
+def stems_of_thing(title: str, body: str, kind: str) -> frozenset[str]:
+    of_kind = body.partition("\n")[0] if kind == MONSTER else body
+    return frozenset(word_stem(word.norm) for word in name_words(f"{title} {of_kind}"))

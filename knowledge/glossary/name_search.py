@@ -118,7 +118,7 @@ class TitleWords:
         self.meanings: dict[str, frozenset[str]] = {}
         for foreign, english in words.items():
             known = frozenset(word_stem(fold_name(word)) for word in english) & holders.keys()
-            if known and (key := _word_key(foreign)):
+            if known and (key := word_key(foreign)):
                 self.meanings[key] = self.meanings.get(key, frozenset()) | known
         self.longest = max((len(key) for key in self.meanings if has_hangul(key)), default=0)
         words_of_titles = {
@@ -152,7 +152,7 @@ class TitleWords:
             elif has_hangul(word[:1]):
                 yield from self._syllable_spans(word)
             else:
-                key = _word_key(word)
+                key = word_key(word)
                 yield float(len(word)), self.meanings.get(key) or self._by_sound(word)
 
     def _syllable_spans(self, word: str) -> Iterable[tuple[float, frozenset[str]]]:
@@ -180,7 +180,7 @@ class TitleWords:
 
     def knows(self, word: str) -> bool:
         """Whether the list says what a Cyrillic `word` stands for."""
-        return _word_key(word) in self.meanings
+        return word_key(word) in self.meanings
 
     def _by_sound(self, word: str) -> frozenset[str]:
         found = [each for each in self.sounds.find(word) if each.likeness >= LEAST_SOUND]
@@ -299,7 +299,8 @@ def title_words(title: str) -> list[str]:
     return [word_stem(word) for word in words if word not in OF and word not in ORDINALS]
 
 
-def _word_key(word: str) -> str:
+def word_key(word: str) -> str:
+    """Return what a foreign word of the list is looked up by; nothing for several Russian ones."""
     folded = fold_name(word)
     if has_hangul(folded):
         return folded.replace(" ", "")

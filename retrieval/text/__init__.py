@@ -41,7 +41,7 @@ from retrieval.text.names.phrase_keys import (
     text_phrase_keys,
 )
 from retrieval.text.names.transliteration import likeness, pronunciations
-from retrieval.text.russian_dictionary import is_russian_word, russian_analyzer
+from retrieval.text.russian_dictionary import dictionary_forms, is_russian_word, russian_analyzer
 from retrieval.text.secret_blocks import (
     DEEPEST_SECRET,
     JOINED_AUDIENCES,
@@ -95,6 +95,7 @@ __all__ = [
     "count_tokens",
     "cut_ending",
     "cut_out_secrets",
+    "dictionary_forms",
     "encodable",
     "find_links",
     "fold_name",
