@@ -16,7 +16,7 @@ LONGEST = 200
 MOST_SENTENCES = 2
 OPTIONAL = re.compile(r"\\w\*|\\[sbw]\??|.\?")
 LITERALS = re.compile(r"[a-zа-яё]{2,}|[가-힣]+")
-MONSTER, SPELL, THING = "monster", "spell", "equipment"
+MONSTER, SPELL, THING, CLASS = "monster", "spell", "equipment", "class"
 
 
 @dataclass(frozen=True)
@@ -131,6 +131,21 @@ VALUES = (
         "Level|School|Уровень|레벨",
         SPELL,
         SPELL_LEVEL,
+    ),
+    value(
+        r"\bsav(?:es?|ing throws?)\b|\bспасброс\w+|내성(?:\s?굴림)?",
+        "Saving Throws|Спасброски|내성 굴림",
+        f"{MONSTER} {CLASS}",
+    ),
+    value(
+        r"\bhit di(?:e|ce)\b|\bкост\w+ хитов\b|히트\s?다이스|생명력\s?주사위",
+        "Hit Die|Кость хитов|히트 다이스",
+        CLASS,
+    ),
+    value(
+        r"\bproficienc(?:y|ies)\b|\bвладени\w+|숙련",
+        "Proficiencies|Владения|숙련",
+        CLASS,
     ),
     value(
         r"\bcosts?\b|\bprice\b|\bсто(?:ит|ят|имость)\b|\bцен[аыу]\b|가격|값",

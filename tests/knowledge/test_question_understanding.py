@@ -281,6 +281,28 @@ class TestEverydaySpeech:
     ) -> None:
         assert term in {each.term for each in everyday_speech("ru").find(question)}
 
+    @pytest.mark.parametrize(
+        ("question", "term", "language"),
+        [
+            ("strength 20 modifier", "Ability Scores and Modifiers", "en"),
+            ("what is the dex mod for 14", "Ability Scores and Modifiers", "en"),
+            ("модификатор силы 18", "Ability Scores and Modifiers", "ru"),
+            ("근력 18 수정치", "Ability Scores and Modifiers", "ko"),
+            ("advantage on attack rolls", "Advantage and Disadvantage", "en"),
+            ("помеха на броски атаки", "Advantage and Disadvantage", "ru"),
+            ("이점 받고 공격 굴림", "Advantage and Disadvantage", "ko"),
+            ("серебряное оружие оборотень", "Werewolf, Hybrid Form", "ru"),
+            ("does a silvered weapon hurt werewolves", "Werewolf, Hybrid Form", "en"),
+            ("늑대인간은 은 무기로 죽이나", "Werewolf, Hybrid Form", "ko"),
+            ("плащ чтобы по мне мазали", "Cloak of Displacement", "ru"),
+            ("a cloak that makes enemies miss", "Cloak of Displacement", "en"),
+            ("적이 빗나가는 망토", "Cloak of Displacement", "ko"),
+            ("이틀 못 잤어", "Exhaustion", "ko"),
+        ],
+    )
+    def test_sayings_of_two_words(self, question: str, term: str, language: str) -> None:
+        assert term in {each.term for each in everyday_speech(language).find(question)}
+
     def test_a_stem_of_two_letters_is_no_word(self) -> None:
         # `бою` (a fight) and `боюсь` (I am afraid) have the stem `бо`.
         assert "Frightened" not in {each.term for each in everyday_speech("ru").find("драка в бою")}
