@@ -42,6 +42,8 @@ LATIN_WORD = re.compile(r"[a-z]+|\d+")
 OF = frozenset({"of", "the", "a", "an", "and", "or", "to", "in", "with", "from", "s", "on", "for"})
 ORDINALS = frozenset({"st", "nd", "rd", "th"})
 KOREAN_OF = "의"
+KOREAN_VERB = re.compile("(?<=[가-힣][가-힣])(?:하|해|할|한|합|했)[가-힣]{0,3}$")
+"""What makes a verb of a name: `도지하면`."""
 
 
 @dataclass(frozen=True)
@@ -250,7 +252,7 @@ class NameSearch:
                 *head, last = words[begin:end]
                 if end == begin + 1 and self._words.knows(last):
                     continue
-                for form in text_forms(last):
+                for form in {*text_forms(last), KOREAN_VERB.sub("", last)}:
                     span = " ".join((*head, form))
                     spans.setdefault(span, sum(map(len, words[begin:end])) / len("".join(words)))
         return list(spans.items())[: MOST_SPANS + 1]

@@ -122,12 +122,20 @@ def test_nothing_in_common_finds_nothing() -> None:
         ("플라이", "Fly"),
         ("액션서지", "Action Surge (1 use)"),
         ("스피릿가디언", "Spirit Guardians"),
+        ("도지하면", "Dodge"),
     ],
 )
 def test_a_name_by_its_sound_is_found_within_a_question(question: str, title: str) -> None:
     titles = (
         *("Silence", "Strength", "Divine Smite", "Somatic (S)", "Sleep", "Hold Person", "Healing"),
-        *("Healing Word", "Lay on Hands", "Fly", "Action Surge (1 use)", "Spirit Guardians"),
+        *(
+            "Healing Word",
+            "Lay on Hands",
+            "Fly",
+            "Action Surge (1 use)",
+            "Spirit Guardians",
+            "Dodge",
+        ),
         *("Warship", "Shield Guardian", "Hold Monster", "Conjuration"),
     )
     search = NameSearch([KnownRule(each) for each in titles], word_meanings())

@@ -23,6 +23,7 @@ from retrieval.text import likeness, pronunciations
         ("Action Surge", ["액션서지", "экшн сурдж"]),
         ("Hold Person", ["홀드퍼슨", "холд персон"]),
         ("Fly", ["플라이", "флай"]),
+        ("Disengage", ["디스인게이지", "дисэнгейдж"]),
         ("Rage", ["레이지", "рейдж"]),
         ("Evasion", ["эвейжн", "이베이전"]),
     ],

@@ -37,7 +37,7 @@ LATIN_SOUNDS = tuple(
         ("d+", "D"),
         ("g+", "G"),
         ("m+b?", "M"),
-        ("ng|n+", "N"),
+        ("ng(?![aeiou])|n+", "N"),
         ("l+|r+", "R"),
         ("h", "H"),
     )
@@ -105,7 +105,8 @@ LETTERS = tuple(
         ("y", "i"),
     )
 )
-CYRILLIC_JOINED = (("дж", "ж"), ("кс", "KS"), ("дз", "J"), ("дс", "J"), ("нг", "N"))
+CYRILLIC_JOINED = (("дж", "ж"), ("кс", "KS"), ("дз", "J"), ("дс", "J"))
+CYRILLIC_NG = re.compile("нг(?![аеёиоуыэюя])")
 CYRILLIC_VOWELS = str.maketrans("аеэиыойуюяё", "aeeiioiuuao")
 # In Unicode's order, 21 vowels of a syllable; the one that transliterations insert is silent.
 HANGUL_SOUNDS = "a e a e o e o e o Wa We We o u Wo We Wi u - i i"
@@ -140,7 +141,7 @@ def ways_of(word: str) -> tuple[str, str, str]:
         sounds = word
         for letters, joined in CYRILLIC_JOINED:
             sounds = sounds.replace(letters, joined)
-        sounds = sounds.translate(CYRILLIC_SOUNDS).translate(CYRILLIC_VOWELS)
+        sounds = CYRILLIC_NG.sub("н", sounds).translate(CYRILLIC_SOUNDS).translate(CYRILLIC_VOWELS)
         sound = "".join(each for each in sounds if each.isascii())
         return sound, sound, sound
     bare = ONLY_Y.sub(r"\1igh\2", word)
