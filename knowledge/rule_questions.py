@@ -6,7 +6,15 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from knowledge.glossary.expansion import Glossary, TermMatch, get_glossary
-from knowledge.name_matching import NamedRow, best_of_each, match_rules, shared_names
+from knowledge.glossary.ordinary_words import is_ordinary_word
+from knowledge.name_matching import (
+    NamedRow,
+    best_of_each,
+    match_rules,
+    name_index,
+    shared_names,
+)
+from knowledge.questions.abbreviations import write_out
 from knowledge.questions.everyday import Saying, everyday_speech
 from knowledge.questions.levels import rules_of_levels
 from knowledge.questions.misspellings import (
@@ -17,11 +25,12 @@ from knowledge.questions.misspellings import (
     words_of_system,
 )
 from knowledge.questions.parts import QuestionReading
-from knowledge.questions.values import AskedValues, asked_values
+from knowledge.questions.things_by_value import WantedThings, wanted_things
+from knowledge.questions.values import MONSTER, AskedValues, asked_values
 from knowledge.searched_rows import RuleRows, find_occurring
-from knowledge.translated_names import find_translated
+from knowledge.translated_names import english_stems, find_translated
 from retrieval.search import Expansion
-from retrieval.text import guess_language
+from retrieval.text import guess_language, name_words, word_stem
 
 MENTIONED_RULE = 0.1
 """Score of a rule whose name occurs in a longer question; both legs together give at most 1."""
@@ -33,6 +42,10 @@ LONGEST = 2000
 """Characters compared with the glossary; a longer text is a paste, not a question."""
 WHOLE_NAME = 0.8
 """Score from which a text is a rule's name and nothing else."""
+VALUED_THING, OTHER_THING = 0.9, 0.4
+"""Score of a rule that has the values asked for, with and without the question's other words."""
+THINGS = """SELECT id, title, body, kind FROM ({rows}) AS row
+WHERE kind = ANY(%(kinds)s) AND body ~ ALL(%(patterns)s::text[]) ORDER BY title LIMIT 100"""
 KINDS = "SELECT id, kind FROM ({rows}) AS row WHERE id = ANY(%(ids)s)"
 
 
@@ -53,7 +66,8 @@ class RuleReading(QuestionReading):
 
 def read_rule_question(text: str, rows: RuleRows) -> RuleReading:
     world, language = rows.caller.world, guess_language(text)
-    glossary = get_glossary(world.system_id) if language != "en" else None
+    glossary = glossary_of(rows, language)
+    text = write_out(text, partial(has_words, rows))
     spelling = correct_question(text, rows, language, glossary)
     terms = glossary.find(spelling.text[:LONGEST])[:MOST_EXPANSIONS] if glossary else []
     match = partial(
@@ -67,10 +81,27 @@ def read_rule_question(text: str, rows: RuleRows) -> RuleReading:
     # As it was written, too: a translation that nobody knows is no slip of the finger.
     spellings = dict.fromkeys((text, spelling.text))
     translated = [row for each in spellings for row in translated_names(each, rows)]
-    asked = asked_values(spelling.text)
+    asked, wanted = asked_values(spelling.text), wanted_things(spelling.text)
+    things = things_with_values(wanted, rows)
+    if things and not asked:
+        asked = AskedValues(wanted.values)
     meant = (*names_of_sayings(sayings, match), *names_beside_values(asked, rows, match))
-    names = best_of_each((*names, *translated, *meant))
+    names = best_of_each((*names, *translated, *meant, *things))
     return RuleReading(spelling.text, language, names, terms, sayings, asked)
+
+
+def glossary_of(rows: RuleRows, language: str) -> Glossary | None:
+    return get_glossary(rows.caller.world.system_id) if language != "en" else None
+
+
+def has_words(rows: RuleRows, short: str, long: str) -> bool:
+    """Whether the rules have the words of `long`, and the world no rule called `short`."""
+    system, language = rows.caller.world.system_id, guess_language(long)
+    if not system:
+        return False
+    known = words_of_system(system, language, shared_names(system), glossary_of(rows, language))
+    is_known = any(known.knows(word.norm) for word in name_words(long))
+    return is_known and not name_index(rows.own_rules, short).find_spelled(short)
 
 
 def correct_question(
@@ -87,8 +118,12 @@ def correct_question(
         known,
         names,
         find_occurring=partial(find_occurring, rows.passages, language),
-        is_spoken=everyday_speech(language).knows,
+        is_ordinary=partial(is_ordinary, language),
     )
+
+
+def is_ordinary(language: str, word: str) -> bool:
+    return everyday_speech(language).knows(word) or is_ordinary_word(word, language)
 
 
 def sayings_in(
@@ -133,3 +168,28 @@ def names_beside_values(asked: AskedValues, rows: RuleRows, match: MatchNames) -
             if fitting := [certain[pk] for pk, kind in kinds if kind in asked.kinds]:
                 return fitting
     return []
+
+
+def things_with_values(wanted: WantedThings, rows: RuleRows) -> list[NamedRow]:
+    """Return the rules whose texts hold the values that a question gives, narrowed down by its
+    other words: those of a monster's first line, or of any other text."""
+    if not wanted:
+        return []
+    columns = ("id", "title", "body", "kind")
+    values = {"kinds": list(wanted.kinds), "patterns": list(wanted.patterns)}
+    found = rows.rules.fetch(THINGS, columns, **values)
+    stems = [english_stems(word) for word in wanted.words]
+    matched = {
+        pk: sum(not own.isdisjoint(stems_of_thing(title, body, kind)) for own in stems)
+        for pk, title, body, kind in found
+    }
+    most = max(matched.values(), default=0)
+    if most < len(stems) and not wanted.has_kind:
+        return []
+    score = VALUED_THING if most == len(stems) else OTHER_THING
+    return [NamedRow(row[0], "alias", score, row[1]) for row in found if matched[row[0]] == most]
+
+
+def stems_of_thing(title: str, body: str, kind: str) -> frozenset[str]:
+    of_kind = body.partition("\n")[0] if kind == MONSTER else body
+    return frozenset(word_stem(word.norm) for word in name_words(f"{title} {of_kind}"))

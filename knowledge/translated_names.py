@@ -14,13 +14,26 @@ from uuid import UUID
 
 from django.db.models import Count, Max
 
-from knowledge.glossary.name_search import FoundTitle, KnownRule, NameSearch, title_words
+from knowledge.glossary.name_search import (
+    FoundTitle,
+    KnownRule,
+    NameSearch,
+    title_words,
+    word_key,
+)
 from knowledge.glossary.question_frames import name_in_question
 from knowledge.glossary.terms import read_terms, read_variants, read_words
 from knowledge.glossary_term import GlossaryTerm
 from knowledge.models import Rule
 from knowledge.name_matching import RECHECK_SECONDS, NamedRow
-from retrieval.text import guess_language
+from retrieval.text import (
+    dictionary_forms,
+    fold_name,
+    guess_language,
+    is_cyrillic,
+    text_forms,
+    word_stem,
+)
 from worlds.audiences import Visibility
 from worlds.models import World
 
@@ -159,6 +172,24 @@ def word_meanings() -> Mapping[str, frozenset[str]]:
                     if " " not in name and len(name) > 1:
                         meanings[name].add(words[0])
     return {name: frozenset(own) for name, own in meanings.items()}
+
+
+def english_stems(word: str) -> frozenset[str]:
+    """Return the stems of the English words that a word of any language stands for."""
+    word = fold_name(word)
+    if word.isascii():
+        return frozenset({word_stem(word)})
+    forms = dictionary_forms(word) or {word} if is_cyrillic(word) else text_forms(word)
+    keys = (word_key(form) for form in forms)
+    return frozenset().union(*(meanings_by_key().get(key, ()) for key in keys))
+
+
+@cache
+def meanings_by_key() -> Mapping[str, frozenset[str]]:
+    stems: dict[str, set[str]] = defaultdict(set)
+    for foreign, english in word_meanings().items():
+        stems[word_key(foreign)].update(word_stem(fold_name(word)) for word in english)
+    return {key: frozenset(own) for key, own in stems.items()}
 
 
 def title_keys(title: str) -> list[frozenset[str]]:

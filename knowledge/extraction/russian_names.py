@@ -7,6 +7,8 @@ from functools import cache
 from math import prod
 from typing import Any
 
+from retrieval.text import russian_analyzer
+
 FEMININE_ENDINGS = ("а", "я", "ь")
 MEN_IN_A = frozenset(
     {
@@ -144,7 +146,7 @@ def _in_nominative(word: str, readings: Sequence[Any], case: str) -> str:
 
 def is_common_noun(word: str) -> bool:
     """Whether a word is in the dictionary, and as no name of a person or a place."""
-    readings = _analyzer().parse(word)
+    readings = russian_analyzer().parse(word)
     return all(each.is_known for each in readings) and not any(
         PROPER_TAGS & set(each.tag.grammemes) for each in readings
     )
@@ -157,7 +159,7 @@ def _is_name(reading: Any) -> tuple[bool, float]:
 def _readings(word: str, gender: str) -> list[Any]:
     found = [
         each
-        for each in _analyzer().parse(word)
+        for each in russian_analyzer().parse(word)
         if each.tag.case and each.tag.number == "sing" and "Fixd" not in each.tag
     ]
     return [each for each in found if gender in ("", each.tag.gender)] or found
@@ -167,11 +169,3 @@ def _case_of(form: str, base: str) -> str:
     form = form.replace("ё", "е")
     forms = forms_by_case(base.replace("ё", "е"))
     return next((case for case, all_forms in forms.items() if form in all_forms), "nominative")
-
-
-@cache
-def _analyzer() -> Any:
-    # Reading its dictionaries takes a moment, which programs without Russian texts do not need.
-    import pymorphy3
-
-    return pymorphy3.MorphAnalyzer(lang="ru")

@@ -25,6 +25,8 @@ STOP_WORDS = frozenset({"он", "они", "она", "ход"})
 
 # Endings that make a verb or a noun of a name; the longest come first.
 KOREAN_ENDINGS = ("시키다", "시키기", "하다", "되다", "하기", "되기", "다", "기", "됨", "함")
+NOUN_ENDINGS = frozenset({"됨", "함"})
+"""Endings that follow a noun. One syllable before them is no noun: `전함` is a ship."""
 
 Parts = tuple[str, ...]
 
@@ -109,5 +111,6 @@ def _read_glossary(system_id: UUID, _rows: int, _last: datetime | None) -> Gloss
 def part_of(word: str) -> str:
     """Return what a word is compared by."""
     if has_hangul(word[:1]):
-        return cut_ending(word, KOREAN_ENDINGS, min_stem=1)
+        part = cut_ending(word, KOREAN_ENDINGS, min_stem=1)
+        return word if len(part) == 1 and word[1:] in NOUN_ENDINGS else part
     return word_stem(word) if is_cyrillic(word[:1]) else word

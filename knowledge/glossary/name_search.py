@@ -14,22 +14,36 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from rapidfuzz import fuzz, process
 
-from retrieval.text import WORD, fold_name, has_hangul, is_cyrillic, sound_keys, word_stem
+from knowledge.glossary.sound_search import SoundIndex
+from retrieval.text import (
+    WORD,
+    fold_name,
+    has_hangul,
+    is_cyrillic,
+    pronunciations,
+    text_forms,
+    word_stem,
+)
 
 Floats = NDArray[np.float64]
 Ids = NDArray[np.int64]
 
 LEAST_SCORE = 0.3
-LEAST_SOUND = 80.0
-"""Likeness (0–100) from which two names sound the same."""
+LEAST_SOUND = 0.9
+"""Likeness from which a word alone sounds like one of a title."""
+UNLIKE = 0.7
+"""Likeness of sound at which a name is no evidence any more."""
+LONGEST_SPAN, MOST_SPANS = 3, 12
+"""Words within a longer text that may be a name by their sound, and how many runs are compared."""
 SYLLABLE_WEIGHT, TRIGRAM_WEIGHT = 0.4, 0.4
 """Of a single syllable and of three letters, against a pair of syllables and a stem."""
 LATIN_WORD = re.compile(r"[a-z]+|\d+")
 OF = frozenset({"of", "the", "a", "an", "and", "or", "to", "in", "with", "from", "s", "on", "for"})
 ORDINALS = frozenset({"st", "nd", "rd", "th"})
 KOREAN_OF = "의"
+KOREAN_VERB = re.compile("(?<=[가-힣][가-힣])(?:하|해|할|한|합|했)[가-힣]{0,3}$")
+"""What makes a verb of a name: `도지하면`."""
 
 
 @dataclass(frozen=True)
@@ -106,13 +120,13 @@ class TitleWords:
         self.meanings: dict[str, frozenset[str]] = {}
         for foreign, english in words.items():
             known = frozenset(word_stem(fold_name(word)) for word in english) & holders.keys()
-            if known and (key := _word_key(foreign)):
+            if known and (key := word_key(foreign)):
                 self.meanings[key] = self.meanings.get(key, frozenset()) | known
         self.longest = max((len(key) for key in self.meanings if has_hangul(key)), default=0)
-        self.sounds: dict[str, str] = {}
-        for word in holders:
-            for key in sound_keys(word):
-                self.sounds.setdefault(key, word)
+        words_of_titles = {
+            word for title in titles for word in LATIN_WORD.findall(fold_name(title))
+        }
+        self.sounds = SoundIndex(sorted(words_of_titles - OF))
 
     def similarity(self, text: str) -> Floats:
         """Return for each title the geometric mean of two shares: of its words that `text` names,
@@ -140,7 +154,7 @@ class TitleWords:
             elif has_hangul(word[:1]):
                 yield from self._syllable_spans(word)
             else:
-                key = _word_key(word)
+                key = word_key(word)
                 yield float(len(word)), self.meanings.get(key) or self._by_sound(word)
 
     def _syllable_spans(self, word: str) -> Iterable[tuple[float, frozenset[str]]]:
@@ -166,15 +180,14 @@ class TitleWords:
         rest = unknown.replace(KOREAN_OF, "")
         return [*spans, (1.0 * len(rest), frozenset())] if rest else spans
 
+    def knows(self, word: str) -> bool:
+        """Whether the list says what a Cyrillic `word` stands for."""
+        return word_key(word) in self.meanings
+
     def _by_sound(self, word: str) -> frozenset[str]:
-        found = set()
-        for key in sound_keys(word):
-            near = process.extractOne(
-                key, self.sounds.keys(), scorer=fuzz.ratio, score_cutoff=LEAST_SOUND + 5
-            )
-            if near and len(near[0]) >= 3:
-                found.add(self.sounds[near[0]])
-        return frozenset(found)
+        found = [each for each in self.sounds.find(word) if each.likeness >= LEAST_SOUND]
+        best = (word_stem(self.sounds.names[each.name]) for each in found[:1])
+        return frozenset(best) & self.holders.keys()
 
 
 class NameSearch:
@@ -191,13 +204,11 @@ class NameSearch:
             [name_features(name) for _n, name in names], [n for n, _ in names]
         )
         self._words = TitleWords([rule.title for rule in rules], words)
-        sounds = [
-            (key, number) for number, rule in enumerate(rules) for key in sound_keys(rule.title)
+        spoken = [
+            (name, number) for number, rule in enumerate(rules) for name in spoken_names(rule.title)
         ]
-        self._sounds, self._sounding = (
-            [key for key, _n in sounds],
-            [number for _k, number in sounds],
-        )
+        self._sounds = SoundIndex(name for name, _number in spoken)
+        self._sounding = [number for _name, number in spoken]
 
     def find(self, text: str, *, limit: int = 10) -> list[FoundTitle]:
         """Return the rules that `text` may name, best first."""
@@ -221,16 +232,37 @@ class NameSearch:
 
     def _by_sound(self, text: str) -> Floats:
         scores = np.zeros(len(self.rules))
-        for key in sound_keys(text):
-            near = process.extract(
-                key, self._sounds, scorer=fuzz.ratio, limit=5, score_cutoff=LEAST_SOUND
-            )
-            for _key, similarity, place in near:
-                # The fewer consonants, the more names share them by chance.
-                certainty = similarity / 100 * (1 - 1 / len(key))
-                number = self._sounding[place]
+        for span, share in self._spans(text):
+            # The shorter a name is, the more words sound so by chance.
+            length = max(map(len, pronunciations(span)), default=0)
+            weight = (0.5 + 0.5 * share) * (1 - 1 / max(length, 1))
+            for match in self._sounds.find(span):
+                number = self._sounding[match.name]
+                certainty = weight * (match.likeness - UNLIKE) / (1 - UNLIKE)
                 scores[number] = max(scores[number], certainty)
         return scores
+
+    def _spans(self, text: str) -> list[tuple[str, float]]:
+        """Return the runs of words of `text` that may be a name by their sound, and how large a
+        share of it each of them is."""
+        words = WORD.findall(text)
+        spans = {text: 1.0}
+        for begin in range(len(words)):
+            for end in range(begin + 1, min(begin + LONGEST_SPAN, len(words)) + 1):
+                *head, last = words[begin:end]
+                if end == begin + 1 and self._words.knows(last):
+                    continue
+                for form in {*text_forms(last), KOREAN_VERB.sub("", last)}:
+                    span = " ".join((*head, form))
+                    spans.setdefault(span, sum(map(len, words[begin:end])) / len("".join(words)))
+        return list(spans.items())[: MOST_SPANS + 1]
+
+
+def spoken_names(title: str) -> list[str]:
+    """Return a title as players say it: also without brackets and the plural."""
+    bare = title.split("(")[0].strip()
+    names = dict.fromkeys((title, bare, bare.removesuffix("s")))
+    return [name for name in names if name]
 
 
 def compact(name: str) -> str:
@@ -269,7 +301,8 @@ def title_words(title: str) -> list[str]:
     return [word_stem(word) for word in words if word not in OF and word not in ORDINALS]
 
 
-def _word_key(word: str) -> str:
+def word_key(word: str) -> str:
+    """Return what a foreign word of the list is looked up by; nothing for several Russian ones."""
     folded = fold_name(word)
     if has_hangul(folded):
         return folded.replace(" ", "")

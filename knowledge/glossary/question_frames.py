@@ -20,6 +20,9 @@ FRAMES = """
     줘 주세요 어때 얼마 얼마야 얼마나
 """
 FRAME_WORDS = frozenset(FRAMES.split())
+KIND_NAMES = "заклинание заклинания чары спелл магия состояние умение 주문 마법 스펠 상태 기술"
+KINDS = frozenset(KIND_NAMES.split())
+"""Words for what a name is of (`플라이 마법`), which may also be part of it (`마법 화살`)."""
 
 
 @dataclass(frozen=True)
@@ -38,6 +41,12 @@ def name_in_question(question: str) -> NameInQuestion:
         return NameInQuestion((), False)
     is_whole = len(rest) == len(words)
     forms = [" ".join(rest)]
+    if len(rest) > 1:
+        forms += [
+            " ".join(name)
+            for kind, name in ((rest[0], rest[1:]), (rest[-1], rest[:-1]))
+            if fold_name(kind) in KINDS
+        ]
     if has_hangul(rest[-1]) and not is_whole:
         # The longest particle that may end the name: 화염구는 어떻게 써?
         forms += [" ".join([*rest[:-1], bare]) for bare in text_forms(rest[-1])[-1:] if bare]

@@ -9,11 +9,15 @@ from knowledge.questions.numbers import ORDINALS_EN, UNITS_EN, value_of
 ORDINAL_LEVELS = {word: n for word, n in ORDINALS_EN.items() if n <= 20}
 NUMBER = rf"(?:\d{{1,2}}|{'|'.join((*UNITS_EN[1:], 'twenty'))})"
 ORDINAL = rf"(?:\d{{1,2}}(?:st|nd|rd|th)?|{'|'.join(ORDINAL_LEVELS)})"
+SPELL_RU = "(?:закл|спел|слот|ячей|ячеек)"
 LEVELS = (
     re.compile(rf"\b(?:level|lvl)\s+(?P<level>{NUMBER})\b(?P<of_spell>\s+(?:spell|slot))?"),
     re.compile(rf"\b(?P<level>{ORDINAL})[\s-]+(?:level|lvl)\b(?P<of_spell>\s+(?:spell|slot))?"),
-    re.compile(r"(?P<of_spell>\bзакл\w*\s+)?\b(?P<level>\d{1,2}|[а-я]+)(?:-?\w{1,3})?\s+уров"),
-    re.compile(r"\bуров\w*\s+(?P<level>\d{1,2})\b(?P<of_spell>\s+заклин)?"),
+    re.compile(
+        rf"(?P<of_spell>\b{SPELL_RU}\w*\s+)?\b(?P<level>\d{{1,2}}|[а-я]+)(?:-?\w{{1,3}})?\s+"
+        rf"уров\w*(?P<after>\s+{SPELL_RU})?"
+    ),
+    re.compile(rf"\bуров\w*\s+(?P<level>\d{{1,2}})\b(?P<of_spell>\s+{SPELL_RU})?"),
     re.compile(r"(?P<level>\d{1,2})\s?(?:레벨|렙)(?P<of_spell>\s?(?:주문|슬롯))?"),
     re.compile(r"(?:레벨|렙)\s?(?P<level>\d{1,2})(?P<of_spell>\s?(?:주문|슬롯))?"),
 )
@@ -28,8 +32,13 @@ def levels_in(text: str) -> list[int]:
     """Return the levels of characters that `text` names, not those of spells and slots."""
     plain = text[:LONGEST].lower().replace("ё", "е")
     found = (match for pattern in LEVELS for match in pattern.finditer(plain))
-    levels = (read_level(match["level"]) for match in found if not match["of_spell"])
+    levels = (read_level(match["level"]) for match in found if not is_of_spell(match))
     return list(dict.fromkeys(level for level in levels if 1 <= level <= HIGHEST_LEVEL))
+
+
+def is_of_spell(match: re.Match[str]) -> bool:
+    words = match.groupdict()
+    return bool(words["of_spell"] or words.get("after"))
 
 
 def read_level(text: str) -> int:

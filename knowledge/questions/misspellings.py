@@ -1,8 +1,8 @@
 """Misspelled words of a question: which known words they may mean.
 
 Of a question about the rules, a word is taken for misspelled if no shared rule, no name of one and
-no name of the glossary has it; of one about lore, if no name and no text that the caller may know
-has it.
+no name of the glossary has it, and if it is no ordinary word of its language; of one about lore, if
+no name and no text that the caller may know has it.
 What it may mean is looked up in the names first: a name that the corrected word completes is more
 likely than a word by itself.
 """
@@ -10,6 +10,7 @@ likely than a word by itself.
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from uuid import UUID
 
 from knowledge.glossary.common_words import COMMON_WORDS
@@ -21,8 +22,10 @@ from retrieval.text import (
     NameMention,
     WordIndex,
     WordMatch,
+    fold_name,
     has_hangul,
     is_cyrillic,
+    is_likely_slip,
     name_words,
 )
 
@@ -30,6 +33,9 @@ MOST_WORDS = 40
 """A longer text is a paste, not a question."""
 LONGEST_WORD = 60
 """Letters; a longer one is several words without spaces, or no word."""
+LONGEST_NAME = 7
+"""Words up to which a question may be little more than a name, in which an ordinary word may be a
+slip (`Fast Hans`)."""
 MOST_CORRECTED = 3
 MOST_SHORT = 40
 MOST_NAMES = 3
@@ -75,25 +81,32 @@ def correct_spelling(
     names: NameIndex,
     *,
     find_occurring: Callable[[list[str]], set[str]] = lambda _words: set(),
-    is_spoken: Callable[[str], bool] = lambda _word: False,
+    is_ordinary: Callable[[str], bool] = lambda _word: False,
     names_alone: bool = False,
 ) -> Spelling:
     """Return `text` with words that `known` does not know replaced by those they may mean.
     `find_occurring` returns those of some words that texts of the world's own hold; it is called
-    for unknown words alone. `is_spoken` tells the words of everyday speech, which are no slips
-    either. With `names_alone` only words that complete a name are replaced."""
+    for unknown words alone. `is_ordinary` tells the words of the language, which are slips
+    only if they complete a name of several words. With `names_alone` only words that complete a
+    name are replaced, short ones by any slip."""
     text = unicodedata.normalize("NFC", text)
     words = name_words(text)
     spelling = Spelling(text)
-    unknown = [word for word in words if is_unknown(word.norm, known) and not is_spoken(word.norm)]
+    unknown = [word for word in words if is_unknown(word.norm, known)]
+    if len(words) > LONGEST_NAME:
+        unknown = [word for word in unknown if not is_ordinary(word.norm)]
     if len(words) > MOST_WORDS or not unknown:
         return spelling
     occurring = find_occurring([word.norm for word in unknown])
     unknown = [word for word in unknown if word.norm not in occurring]
+    unknown.sort(key=lambda word: (is_ordinary(word.norm), -word.start))
     # From the end, so that the positions of the words before stay.
-    for word in sorted(unknown, key=lambda each: -each.start)[:MOST_CORRECTED]:
+    for word in sorted(unknown[:MOST_CORRECTED], key=lambda each: -each.start):
         span = (word.start, word.end)
-        guesses = list(guesses_of(spelling.text, span, known.nearest(word.norm), names))
+        is_alone = names_alone or not is_ordinary(word.norm)
+        likely = partial(is_likely_guess, word.norm, is_alone=is_alone, by_any_slip=names_alone)
+        near = known.nearest(word.norm)
+        guesses = list(filter(likely, guesses_of(spelling.text, span, near, names)))
         if not any(guess.name for guess in guesses):
             # A very short word is recognized only as part of a longer name.
             short = known.nearest(word.norm, limit=MOST_SHORT, short=True)
@@ -115,6 +128,13 @@ def is_unknown(word: str, known: WordIndex) -> bool:
     if len(word) > LONGEST_WORD or word in COMMON_WORDS or any(map(str.isdigit, word)):
         return False
     return not known.knows(word)
+
+
+def is_likely_guess(word: str, guess: SpellingGuess, *, is_alone: bool, by_any_slip: bool) -> bool:
+    """Whether `word` may be misspelled so: it completes a name of several words, or may be one
+    (`is_alone`) that a likely slip has changed."""
+    meant = fold_name(guess.words[1])
+    return guess.name_length > 1 or (is_alone and (by_any_slip or is_likely_slip(word, meant)))
 
 
 def guesses_of(

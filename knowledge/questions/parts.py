@@ -7,7 +7,7 @@ from typing import Self, TypeVar
 
 from knowledge.glossary.common_words import COMMON_WORDS
 from knowledge.name_matching import NamedRow, best_of_each
-from retrieval.text import guess_language, name_words
+from retrieval.text import guess_language, name_words, visible_text
 
 Item = TypeVar("Item")
 
@@ -171,6 +171,7 @@ def parts_of(text: str, read: Callable[[str], Reading]) -> list[Reading]:
     """Return what the parts of a question mean by `read`. A comparison of two names has these as
     parts, or names both if it asks more of them; two questions that name different things are
     parts; all else is one."""
+    text = visible_text(text)
     if comparison := find_comparison(text):
         things = [read(thing) for thing in comparison.things]
         if all(thing.best_names for thing in things):

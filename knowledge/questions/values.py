@@ -16,7 +16,7 @@ LONGEST = 200
 MOST_SENTENCES = 2
 OPTIONAL = re.compile(r"\\w\*|\\[sbw]\??|.\?")
 LITERALS = re.compile(r"[a-zа-яё]{2,}|[가-힣]+")
-MONSTER, SPELL, THING = "monster", "spell", "equipment"
+MONSTER, SPELL, THING, CLASS = "monster", "spell", "equipment", "class"
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ VALUES = (
         f"{MONSTER} {THING}",
     ),
     value(
-        r"\bhp\b|\bhit ?points?\b|\bhealth\b|\bхп\b|\bхит(?:ы|ов|ам|а)?\b"
+        r"\bhp\b|\bhit ?points?\b|\bhealth\b|\bхп\b|\bхит(?:ы|ов|ам|ами|ах|а)?\b"
         r"|\b(?:очк|пункт|единиц)\w* (?:здоровья|жизни)\b|\bздоровь\w+|히트\s?포인트|체력|생명력",
         "Hit Points|HP|Хиты|히트 포인트",
         MONSTER,
@@ -133,6 +133,21 @@ VALUES = (
         SPELL_LEVEL,
     ),
     value(
+        r"\bsav(?:es?|ing throws?)\b|\bспасброс\w+|내성(?:\s?굴림)?",
+        "Saving Throws|Спасброски|내성 굴림",
+        f"{MONSTER} {CLASS}",
+    ),
+    value(
+        r"\bhit di(?:e|ce)\b|\bкост\w+ хитов\b|히트\s?다이스|생명력\s?주사위",
+        "Hit Die|Кость хитов|히트 다이스",
+        CLASS,
+    ),
+    value(
+        r"\bproficienc(?:y|ies)\b|\bвладени\w+|숙련",
+        "Proficiencies|Владения|숙련",
+        CLASS,
+    ),
+    value(
         r"\bcosts?\b|\bprice\b|\bсто(?:ит|ят|имость)\b|\bцен[аыу]\b|가격|값",
         "Cost|Price|Цена|Стоимость|가격",
         THING,
@@ -157,7 +172,7 @@ VALUES = (
 FRAME = re.compile(
     r"(?:how|much|many|what|what's|whats|which|is|are|the|a|an|of|for|does|do|has|have|can|it|to|"
     r"get|gives?|deals?|with|on|by|score|value|spell|weapon|monster|"
-    r"сколько|как(?:ой|ая|ое|ие|ого|ому|ую|ова|ов)|у|от|на|с|со|в|для|нанос(?:ит|ят)|имеет|да[её]т|"
+    r"сколько|как(?:ой|ая|ое|ие|ого|ому|ую|ова|ов)|у|от|на|с|со|в|за|из|для|нанос(?:ит|ят)|имеет|да[её]т|"
     r"есть|это|раве?н|равна|значение|заклинани[ея]|оружие|монстра?|"
     r"얼마나|얼마야|얼마|몇이야|몇|수치|은|는|이|가|의|을|를|돼|되나요|되나|뭐야|주문|무기|몬스터|알려줘|"
     r"인가요|인가|이야|야)"

@@ -1,6 +1,5 @@
 """A search request, checked before it is run, and its result: hits with the rank of each leg."""
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -13,10 +12,9 @@ from retrieval.domains import Scope
 from retrieval.embedders import Vectors
 from retrieval.errors import Invalid
 from retrieval.presets import Mode, Preset, Rerank
+from retrieval.text import visible_text
 
 MAX_HITS = 200
-INVISIBLE = re.compile("[\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff\u00ad]")
-"""Characters without width, which would cut words in two, and marks of direction."""
 MAX_QUERY_READ = 8_000
 """Characters of a query that are read; a notice in the result reports that the rest is ignored."""
 MAX_QUERY_ACCEPTED = 100_000
@@ -103,7 +101,7 @@ class SearchRequest:
 
     def check_query(self) -> tuple[str, tuple[str, ...]]:
         """Return the query, stripped and cut if very long, and notices for the caller."""
-        text = INVISIBLE.sub("", self.query).strip()
+        text = visible_text(self.query).strip()
         if not text:
             raise Invalid(_("The question is empty. Enter what you want to find."))
         if len(self.query) > MAX_QUERY_ACCEPTED:

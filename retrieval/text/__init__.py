@@ -8,6 +8,7 @@ from retrieval.text.clean import (
     slugify,
     storage_flaw,
     string_list,
+    visible_text,
 )
 from retrieval.text.front_matter import load_yaml, split_front_matter
 from retrieval.text.links import (
@@ -20,9 +21,10 @@ from retrieval.text.links import (
     rewrite_links,
 )
 from retrieval.text.names.index import KnownName, NameIndex, NameMatch, NameMention
-from retrieval.text.names.inflections import text_forms
+from retrieval.text.names.inflections import name_forms, text_forms
 from retrieval.text.names.normalize import (
     Word,
+    compose,
     fold_name,
     jamo,
     name_words,
@@ -38,7 +40,8 @@ from retrieval.text.names.phrase_keys import (
     spelled_keys,
     text_phrase_keys,
 )
-from retrieval.text.names.transliteration import sound_keys
+from retrieval.text.names.transliteration import likeness, pronunciations
+from retrieval.text.russian_dictionary import dictionary_forms, is_russian_word, russian_analyzer
 from retrieval.text.secret_blocks import (
     DEEPEST_SECRET,
     JOINED_AUDIENCES,
@@ -56,7 +59,7 @@ from retrieval.text.secret_blocks import (
 from retrieval.text.sentences import split_sentences
 from retrieval.text.sequences import CommonPart, common_parts
 from retrieval.text.tokens import count_tokens
-from retrieval.text.word_index import WordIndex, WordMatch
+from retrieval.text.word_index import WordIndex, WordMatch, is_likely_slip
 from retrieval.text.words import (
     WORD,
     WORD_OR_NUMBER,
@@ -88,21 +91,27 @@ __all__ = [
     "clean_text",
     "code_spans",
     "common_parts",
+    "compose",
     "count_tokens",
     "cut_ending",
     "cut_out_secrets",
+    "dictionary_forms",
     "encodable",
     "find_links",
     "fold_name",
     "guess_language",
     "has_hangul",
     "is_cyrillic",
+    "is_likely_slip",
+    "is_russian_word",
     "jamo",
     "language_of_open_text",
     "light_stem",
+    "likeness",
     "link_targets",
     "load_yaml",
     "misspelt_keys",
+    "name_forms",
     "name_keys",
     "name_words",
     "names_in_both",
@@ -110,17 +119,18 @@ __all__ = [
     "parse_secret",
     "phrase_keys",
     "picture_targets",
+    "pronunciations",
     "query_keys",
     "quoted_names",
     "read_fences",
     "replace_links",
     "require_storable_text",
     "rewrite_links",
+    "russian_analyzer",
     "shown_names",
     "slug_of_title",
     "slugify",
     "snowball_stem",
-    "sound_keys",
     "spelled_keys",
     "split_front_matter",
     "split_secrets",
@@ -129,6 +139,7 @@ __all__ = [
     "string_list",
     "text_forms",
     "text_phrase_keys",
+    "visible_text",
     "without_fences",
     "without_secrets",
     "word_stem",

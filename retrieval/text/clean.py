@@ -7,12 +7,19 @@ from typing import Any
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff\ufeff]")
 _NO_WORD = re.compile(r"[^\w]+")
+_INVISIBLE = re.compile("[\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]")
+"""Characters without width, which would cut words in two, and marks of direction."""
 
 
 def clean_text(text: str) -> str:
     """Return `text` in NFC with plain line ends, without control characters and surrogates."""
     lines = text.replace("\r\n", "\n").replace("\r", "\n")
     return unicodedata.normalize("NFC", _CONTROL.sub("", lines))
+
+
+def visible_text(text: str) -> str:
+    """Return `text` without characters that have no width, such as marks of direction."""
+    return _INVISIBLE.sub("", text)
 
 
 def storage_flaw(text: str) -> str:

@@ -25,6 +25,10 @@ BESIDE = frozenset(
 )
 """Letters that lie beside, above or below each other."""
 
+SHORT = 4
+"""Letters up to which most words are one letter from another one."""
+VOWELS = frozenset("aeiouyаеиоуыэюя")
+
 
 @dataclass(frozen=True, slots=True)
 class WordMatch:
@@ -146,3 +150,26 @@ def likelihood(letters: str, other: str, distance: int) -> float:
             return 0.9 if len(changed) == 2 or changed[0] in BESIDE else 0.75
         return 0.85 if letters[:1] == other[:1] else 0.75
     return 0.5
+
+
+def is_likely_slip(word: str, other: str) -> bool:
+    """Whether `word` is likely to be a slip for `other`. A short word has the consonants of the
+    other one in their order, unless letters changed places, one at an end is missing, or a wrong
+    one lies beside the right one: an abbreviation (`dmg`) is no slip for a word (`dog`)."""
+    if len(word) > SHORT or has_hangul(word) or sorted(word) == sorted(other):
+        return True
+    pairs = zip(word + " ", other + " ", strict=False)
+    place = next((n for n, pair in enumerate(pairs) if pair[0] != pair[1]), 0)
+    if len(word) == len(other):
+        letters = (word[place], other[place])
+        same_rest = word[place + 1 :] == other[place + 1 :]
+        return same_rest and (letters in BESIDE or (place > 0 and VOWELS.issuperset(letters)))
+    longer, shorter = sorted((word, other), key=len, reverse=True)
+    if longer[:place] + longer[place + 1 :] != shorter:
+        return False
+    letter, around = longer[place], longer[max(0, place - 1) : place] + longer[place + 1 :][:1]
+    if longer == other:
+        is_at_end = place == len(word) or (place == 0 and len(word) == SHORT)
+        return is_at_end or letter in VOWELS or letter in around
+    is_beside = any((letter, each) in BESIDE for each in around)
+    return place > 0 and (letter in VOWELS or letter in around or is_beside)

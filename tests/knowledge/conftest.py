@@ -6,9 +6,11 @@ from typing import Any
 import pytest
 
 from knowledge.entry_store import save_all, save_entry
+from knowledge.glossary.load import load_glossary, rule_name_lookup
+from knowledge.glossary.terms import RULE_KINDS, read_terms
 from knowledge.models import Document, Lore, Rule
 from worlds.audiences import Visibility
-from worlds.models import World
+from worlds.models import GameSystem, World
 
 RULES = {
     "conditions/grappled": (
@@ -69,6 +71,35 @@ def rules(world: World) -> dict[str, Rule]:
     ]
     save_all(written)
     return {rule.title: rule for rule in written}
+
+
+CLASSES = "Barbarian Bard Cleric Druid Fighter Monk Paladin Ranger Rogue Sorcerer Warlock Wizard"
+
+
+@pytest.fixture
+def all_names(world: World) -> World:
+    """A world whose rules have the names of the glossary's terms, and the levels of the classes:
+    as many names to be confused as the SRD has, almost without texts."""
+    book = Document.objects.create(slug="names", title="All names", system=world.system)
+    names = rule_name_lookup()
+    kinds = {term.term: min(RULE_KINDS.get(term.kind, {"section"})) for term in read_terms()}
+    kinds |= {term.term: "spell" for term in read_terms() if term.kind == "spell"}
+    levels = (f"{each}, level {n}" for each in CLASSES.split() for n in range(1, 21))
+    kinds |= dict.fromkeys(levels, "class")
+    rules = [
+        Rule(
+            key=f"names/{number}",
+            document=book,
+            kind=kind,
+            title=title,
+            body=f"{title}.",
+            aliases=names(title, kind),
+        )
+        for number, (title, kind) in enumerate(kinds.items())
+    ]
+    save_all(rules)
+    load_glossary(GameSystem.objects.get())
+    return world
 
 
 @pytest.fixture

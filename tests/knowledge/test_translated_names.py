@@ -110,8 +110,50 @@ def test_nothing_in_common_finds_nothing() -> None:
 
 
 @pytest.mark.parametrize(
+    ("question", "title"),
+    [
+        ("сайленс", "Silence"),
+        ("смайт", "Divine Smite"),
+        ("스마이트", "Divine Smite"),
+        ("слип заклинание", "Sleep"),
+        ("홀드퍼슨 걸리면", "Hold Person"),
+        ("힐링워드 회복량", "Healing Word"),
+        ("레이온핸즈 hp", "Lay on Hands"),
+        ("플라이", "Fly"),
+        ("액션서지", "Action Surge (1 use)"),
+        ("스피릿가디언", "Spirit Guardians"),
+        ("도지하면", "Dodge"),
+    ],
+)
+def test_a_name_by_its_sound_is_found_within_a_question(question: str, title: str) -> None:
+    titles = (
+        *("Silence", "Strength", "Divine Smite", "Somatic (S)", "Sleep", "Hold Person", "Healing"),
+        *(
+            "Healing Word",
+            "Lay on Hands",
+            "Fly",
+            "Action Surge (1 use)",
+            "Spirit Guardians",
+            "Dodge",
+        ),
+        *("Warship", "Shield Guardian", "Hold Monster", "Conjuration"),
+    )
+    search = NameSearch([KnownRule(each) for each in titles], word_meanings())
+    forms = name_in_question(question).forms
+    found = [each for form in forms for each in search.find(form)]
+    assert max(found, key=lambda each: each.score).title == title
+
+
+@pytest.mark.parametrize("word", ["шрамы", "третьего", "조리", "팔면"])
+def test_a_word_that_hardly_sounds_like_a_name_finds_none(word: str) -> None:
+    search = NameSearch([KnownRule(each) for each in ("Swarm", "Surnames", "Treant", "Prone")], {})
+    assert not search.find(word)
+
+
+@pytest.mark.parametrize(
     ("question", "forms"),
     [
+        ("플라이 마법", {"플라이 마법", "플라이"}),
         ("화염구는 어떻게 써?", {"화염구는", "화염구"}),
         ("Что такое мистический заряд?", {"мистический заряд"}),
         ("화염구", {"화염구"}),

@@ -105,6 +105,49 @@ def test_the_rule_that_has_such_a_value_is_first(
     assert hits[0].text.startswith(answer)
 
 
+@pytest.fixture
+def rogue(world: World) -> None:
+    book = Document.objects.create(slug="house", title="House", system=world.system)
+    body = "**Hit Die** d8  \n**Saving Throws** DEX, INT  \n**Proficiencies** Light Armor"
+    save_all(
+        [
+            Rule(
+                key="house/rogue",
+                document=book,
+                kind="class",
+                title="Rogue",
+                body=body,
+                aliases=["плут", "도적"],
+            ),
+            Rule(
+                key="house/saving-throws",
+                document=book,
+                kind="section",
+                title="Saving Throws",
+                body="A saving throw is a roll.",
+            ),
+        ]
+    )
+
+
+@pytest.mark.django_db
+@pytest.mark.usefixtures("rogue")
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("rogue saving throws", "**Saving Throws** DEX, INT"),
+        ("владения плута", "**Proficiencies** Light Armor"),
+        ("도적 내성 굴림", "**Saving Throws** DEX, INT"),
+        ("what hit die does a rogue have", "**Hit Die** d8"),
+        ("rogue proficiencies", "**Proficiencies** Light Armor"),
+    ],
+)
+def test_a_value_of_a_class_is_found_in_the_class(world: World, question: str, answer: str) -> None:
+    hit = find_rules(RulesQuestion(term=question), Caller.gm(world)).hits[0]
+    assert hit.id == "house/rogue"
+    assert hit.text.startswith(answer)
+
+
 def test_hints_exclude_no_question() -> None:
     """A value is looked for by its pattern only in texts that hold one of its hints."""
     lines = (QUESTIONS / "stats.queries.jsonl").read_text(encoding="utf-8").splitlines()
