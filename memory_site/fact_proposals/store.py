@@ -15,11 +15,12 @@ from knowledge.extraction.findings import Finding
 from knowledge.extraction.text_reader import TextReader
 from knowledge.fact_proposal_model import FactProposal, LatestReading
 from knowledge.graph.entity_linking import EntityLinker
-from knowledge.graph.models import GraphEdge, GraphNode
+from knowledge.graph.models import GraphNode
 from knowledge.graph.relations import Relations
 from knowledge.mentions.names import read_names
 from knowledge.models import Lore
-from memory_site.fact_proposals.contradictions import contradictions_of_facts, edge_of
+from memory_site.fact_proposals.contradictions import contradictions_of_facts
+from memory_site.fact_proposals.known_facts import stated_in_graph
 from memory_site.fact_proposals.read_with_model import read_with_model, without_those_of_rules
 from memory_site.fact_proposals.sources import (
     ReadableText,
@@ -180,18 +181,11 @@ def unknown_findings(
 ) -> list[Finding]:
     """Return the findings without what the graph says already."""
     facts = [each for each in findings if each.kind == "fact" and _ends_in(each, known)]
-    ends = {node.pk for each in facts for node in (each.node, each.other) if node}
-    believed = set(
-        GraphEdge.objects.believed_now()
-        .in_world(world)
-        .filter(src__in=ends, dst__in=ends)
-        .values_list("src", "relation", "dst")
-    )
+    stated = stated_in_graph(world, facts, relations)
 
     def is_known(each: Finding) -> bool:
-        if each.kind == "fact" and _ends_in(each, known):
-            edge = edge_of(world, each, relations)
-            return (edge.src_id, edge.relation_id, edge.dst_id) in believed
+        if each.kind == "fact":
+            return id(each) in stated
         if each.kind == "death":
             return each.node.until is not None
         if each.kind == "date":
