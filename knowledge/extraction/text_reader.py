@@ -8,7 +8,7 @@ from itertools import pairwise, product
 from knowledge.extraction.claim_facts import stated_fact
 from knowledge.extraction.findings import Finding, TextSentence
 from knowledge.extraction.lexicon import TextLexicon, text_lexicon
-from knowledge.extraction.model_reader import facts_by_model, names_by_model
+from knowledge.extraction.model_reader import facts_by_model, names_by_model, sentence_at
 from knowledge.extraction.new_names import NewName, joined_names, new_names
 from knowledge.extraction.slots import SentenceSlotter, SlottedSentence
 from knowledge.fact_check.lexicon import claim_kinds
@@ -160,12 +160,9 @@ def _without_aliases(found: list[Finding]) -> list[Finding]:
 
 def sentences_of(text: str) -> list[TextSentence]:
     """Return the sentences of `text`, each with its place; every line ends one."""
-    found = []
-    for start, end in pairwise([*ReadText(text).starts, len(text)]):
-        if stripped := text[start:end].strip(" \t\r\n>#*-•"):
-            begin = text.index(stripped, start)
-            found.append(TextSentence(stripped, begin, begin + len(stripped)))
-    return found
+    bounds = pairwise([*ReadText(text).starts, len(text)])
+    sentences = (sentence_at(text, start, end) for start, end in bounds)
+    return [each for each in sentences if each.text]
 
 
 def variants_of(text: str, words: TextLexicon) -> list[str]:

@@ -20,7 +20,8 @@ from worlds.models import World
 
 Source = FactProposal.Source
 LINK = re.compile(r"\[\[(?:[^\[\]|]*\|)?([^\[\]]*)\]\]")
-MARKS = re.compile(r"(?m)^[ \t]*(?:#{1,6}|>|[-*+])[ \t]|[*_`]{1,3}(?=\S)|(?<=\S)[*_`]{1,3}|^:::.*$")
+MARKS = re.compile(r"(?m)^[ \t]*>[ \t]|[*_`]{1,3}(?=\S)|(?<=\S)[*_`]{1,3}|^:::.*$")
+"""Marks of lists, tables and headings stay: such lines are read apart."""
 
 
 SAVE_WINDOW = 30
@@ -48,6 +49,23 @@ class ReadableText:
     known_to: tuple[str, ...] = ()
     saved_at: datetime | None = None
     """Of entries and episodes, which are read again when they are saved."""
+
+    def with_markup(self, start: int, end: int) -> tuple[int, int]:
+        """Return [start, end) with the links and the emphasis that it begins or ends in: of
+        `[[Mira]] sings.` all, where the words alone begin after the brackets."""
+        for link in LINK.finditer(self.quoted):
+            if link.start() < start < link.end():
+                start = link.start()
+            if link.start() < end < link.end():
+                end = link.end()
+        while start and self._is_mark(start - 1):
+            start -= 1
+        while end < len(self.whole) and self._is_mark(end):
+            end += 1
+        return start, end
+
+    def _is_mark(self, place: int) -> bool:
+        return self.whole[place].isspace() and not self.quoted[place].isspace()
 
 
 def text_of_entry(entry: Lore) -> ReadableText | None:

@@ -217,8 +217,9 @@ def proposal_rows(
         start, end = each.sentence.start, each.sentence.end
         if source.whole[start:end] != each.sentence.text:
             continue
-        quote, statement = source.quoted[start:end], statement_of(each, known)
-        key = key_of(each.kind, source.id, quote, statement)
+        statement = statement_of(each, known)
+        key = key_of(each.kind, source.id, source.quoted[start:end], statement)
+        start, end = source.with_markup(start, end)
         is_open = id(each) in public
         row = FactProposal(
             world=world,
@@ -227,7 +228,7 @@ def proposal_rows(
             source_id=source.id,
             source_ref=source.ref,
             source_version=source.version,
-            quote=quote,
+            quote=source.quoted[start:end],
             start=start,
             fields=statement.model_dump(mode="json", exclude_defaults=True),
             visibility=source.visibility if is_open else Visibility.GM,

@@ -130,6 +130,43 @@ def test_who_leads_by_a_field_is_not_proposed_again(world: World, saltmen: Lore)
     assert not FactProposal.objects.filter(fields__label="leads").exists()
 
 
+def test_a_quote_has_the_whole_links_that_it_begins_and_ends_with(
+    world: World, saltmen: Lore
+) -> None:
+    saltmen.body = "It rained. [[Marta Quill]] **hates** [[ivo-brandt|Ivo Brandt]]\n\nNobody slept."
+    save_entry(saltmen)
+    read(world)
+    hates = one(world, "fact", relation="ENEMY_OF")
+    assert hates.quote == "[[Marta Quill]] **hates** [[ivo-brandt|Ivo Brandt]]"
+    assert saltmen.body[hates.start :].startswith(hates.quote)
+
+
+LISTS = """## Districts
+
+- [[Ropewalk Loft]]
+- [[Sallow Yard]]
+
+| Кто | Чем занят |
+|---|---|
+| Фома Лютый | служит в порту, платит долги |
+| Марфа Зимина | хозяйка порта |
+"""
+
+
+def test_items_and_rows_are_read_apart(world: World) -> None:
+    for name, kind in (
+        ("Ropewalk Loft", "Location"),
+        ("Sallow Yard", "Location"),
+        ("Фома Лютый", "Character"),
+        ("Марфа Зимина", "Character"),
+    ):
+        make_entity(world, name, kind)
+    save_entry(Lore(world=world, slug="town", title="Town", kind="place", body=LISTS))
+    read(world, "town")
+    assert not FactProposal.objects.filter(kind="fact").exists()
+    assert not FactProposal.objects.filter(quote__contains="\n").exists()
+
+
 def test_a_fact_about_a_new_name_waits_for_the_name(world: World, saltmen: Lore) -> None:
     read(world)
     brother = one(world, "fact", label="brother of")
