@@ -12,7 +12,8 @@ from django.db import transaction
 
 from knowledge.entry_entities import NODE_KINDS
 from knowledge.extraction.findings import Finding
-from knowledge.extraction.text_reader import TextReader
+from knowledge.extraction.narrative import is_rules_text
+from knowledge.extraction.text_reader import TextReader, sentences_of
 from knowledge.fact_proposal_model import FactProposal, LatestReading
 from knowledge.graph.entity_linking import EntityLinker
 from knowledge.graph.models import GraphNode
@@ -75,7 +76,7 @@ def read_source(world: World, source: ReadableText, *, with_model: bool = True) 
         whole = reader().read(source.whole)
         every = [*openly, *(each for each in whole if _what(each) not in said)]
     by_model: list[Finding] = []
-    if model and source.whole.strip():
+    if model and source.whole.strip() and not is_rules_text(sentences_of(source.whole)):
         linker = EntityLinker(nodes, typos=False)
         found = read_with_model(world, source.whole, linker, relations, model)
         by_model = without_those_of_rules(found, every)

@@ -153,7 +153,7 @@ class RelationWriter:
     def _write_edges(self, planned: Sequence[PlannedEdge]) -> None:
         relations = Relations.load()
         facts = [(edge, self._edge_fact(edge, relations)) for edge in planned]
-        facts = self._undecided(facts, relations)
+        facts = self._without_decided(facts, relations)
         for at in range(0, len(facts), MAX_BATCH):
             batch = facts[at : at + MAX_BATCH]
             try:
@@ -163,7 +163,7 @@ class RelationWriter:
                 for each in batch:
                     self._write_alone(each)
 
-    def _undecided(
+    def _without_decided(
         self, facts: Sequence[tuple[PlannedEdge, EdgeFact]], relations: Relations
     ) -> list[tuple[PlannedEdge, EdgeFact]]:
         """Leave out what a person corrected or retracted after an earlier import; a line that the

@@ -329,3 +329,9 @@ def test_months_of_the_calendar_are_no_names(world: World) -> None:
     save_calendar(world, calendar, by="Anna")
     assert {"january", "monday"} <= calendar_names(world)
     assert calendar_names(World(pk=None, slug="elsewhere", name="Elsewhere")) == frozenset()
+
+
+def test_a_licence_is_not_read(world: World, saltmen: Lore) -> None:
+    saltmen.title = "LICENSE"
+    save_entry(saltmen)
+    assert read(world).new == 0
