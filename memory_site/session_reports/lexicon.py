@@ -74,6 +74,11 @@ class ReportWords:
         return any(lexicon(each).hidden.search(sentence) for each in languages)
 
 
+def is_mark(speaker: str) -> bool:
+    """Whether the name of a speaker before a colon would mark a sentence as hidden."""
+    return any(lexicon(each).hidden.search(f"{speaker}: ") for each in LANGUAGES)
+
+
 PATTERNS = (
     *("negation", "party", "pronoun", "about", "about_follows", "learned", "learned_that"),
     *("open", "hidden"),
