@@ -33,7 +33,7 @@ def lore_assert(ask: Assertion, caller: Caller) -> LoreAssertResult:
     with _tracer.start_as_current_span("graph.assert") as span:
         view = view_at(caller, ask.at, ask.believed_at)
         if isinstance(ask.fact, Triple):
-            result = _check_claims(_claims_of_triple(ask.fact, view), view, caller)
+            _claims, result = _check_known(_claims_of_triple(ask.fact, view), view, caller)
         else:
             result = _check_statement(ask.fact, view, caller)
         span.set_attributes({"op": "assert", "result": result.result})
@@ -68,12 +68,7 @@ def _first_understood(
     reading by the names alone."""
     first: tuple[list[Claim] | UnparsedClaim, LoreAssertResult] | None = None
     for claims in reader.readings():
-        result = _check_claims(claims, view, caller)
-        is_label = not isinstance(claims, UnparsedClaim) and bool(claims[0].label)
-        if is_label and result.result == UNKNOWN:
-            # Words that are no fact's label are no relation that is known.
-            claims = not_understood()
-            result = _check_claims(claims, view, caller)
+        claims, result = _check_known(claims, view, caller)
         # Of a few that are meant another one may be whom the facts say it of.
         is_of_any = not isinstance(claims, UnparsedClaim) and any(c.is_of_any for c in claims)
         if is_of_any and result.result == UNKNOWN:
@@ -84,6 +79,19 @@ def _first_understood(
         first = first or (claims, result)
     assert first
     return first
+
+
+def _check_known(
+    claims: list[Claim] | UnparsedClaim, view: View, caller: Caller
+) -> tuple[list[Claim] | UnparsedClaim, LoreAssertResult]:
+    """Check the claims; words that are no fact's label are no relation that is known, so such a
+    claim is not understood."""
+    result = _check_claims(claims, view, caller)
+    is_label = not isinstance(claims, UnparsedClaim) and bool(claims[0].label)
+    if is_label and result.result == UNKNOWN:
+        claims = not_understood()
+        result = _check_claims(claims, view, caller)
+    return claims, result
 
 
 def _check_claims(

@@ -146,11 +146,18 @@ def test_a_plain_statement_is_judged(ferrymark, statement, result):
     assert check(ferrymark, statement).result == result
 
 
+def test_a_triple_with_words_that_are_no_relation_is_not_understood(ferrymark):
+    triple = {"subject": "Mira Voss", "relation": "blorps at", "object": "Ferrymen's Guild"}
+    answer = check(ferrymark, triple)
+    assert (answer.result, answer.understood) == ("unknown", False)
+
+
 def test_a_triple_is_judged(ferrymark):
     triple = {"subject": "Matvei Kotelnik", "relation": "OWNS", "object": "Tin Heron"}
     assert check(ferrymark, triple).result == "true"
     assert check(ferrymark, {**triple, "subject": "Mira Voss"}).result == "false"
-    assert check(ferrymark, {**triple, "object": "Hall of Oars"}).result == "unknown"
+    answer = check(ferrymark, {**triple, "object": "Hall of Oars"})
+    assert (answer.result, answer.understood) == ("unknown", True)
     assert (
         check(
             ferrymark, {"subject": "Mira", "relation": "sister of", "object": "Corin Voss"}
