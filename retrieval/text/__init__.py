@@ -19,7 +19,13 @@ from retrieval.text.links import (
     replace_links,
     rewrite_links,
 )
-from retrieval.text.names.index import KnownName, NameIndex, NameMatch, NameMention
+from retrieval.text.names.index import (
+    KnownName,
+    NameIndex,
+    NameMatch,
+    NameMention,
+    is_misspelt,
+)
 from retrieval.text.names.inflections import text_forms
 from retrieval.text.names.normalize import (
     Word,
@@ -97,6 +103,7 @@ __all__ = [
     "guess_language",
     "has_hangul",
     "is_cyrillic",
+    "is_misspelt",
     "jamo",
     "language_of_open_text",
     "light_stem",
