@@ -9,9 +9,9 @@ from episodes.models import Episode
 from episodes.queries import find_episodes, fit_to_budget, latest_episodes
 from episodes.schemas import EpisodeOut
 from retrieval.errors import NotFound
-from worlds.base_schemas import DEFAULT_CHARS, MAX_K, MaxChars
+from worlds.base_schemas import DEFAULT_CHARS, MAX_K, MaxChars, ReadAs
 from worlds.callers import Caller
-from worlds.lookup import find_party
+from worlds.lookup import find_party, misread
 from worlds.models import Party
 from worlds.tool_args import ToolRequest
 
@@ -39,6 +39,7 @@ class SessionFetched(BaseModel):
     episodes: list[EpisodeOut]
     truncated: bool = False
     degraded: list[str] = []
+    read_as: ReadAs = {}
 
 
 def session_fetch(ask: SessionFetch, caller: Caller) -> SessionFetched:
@@ -54,8 +55,10 @@ def session_fetch(ask: SessionFetch, caller: Caller) -> SessionFetched:
     )
     scene_id = scene.pk if scene else None
     party_id, degraded = ask.party_id, list[str]()
+    read_as = misread(ask.scene_id, scene.title, scene.external_id) if scene else {}
     if ask.query and ask.query.strip():
         party = find_asked_party(ask, caller)
+        read_as |= misread(ask.party_id, party.name, party.slug)
         party_id = party.slug
         rows = Episode.objects.in_world(caller.world).of_party(party).visible_to(caller.audience)
         rows = rows.not_retracted().filter(**({"scene": scene} if scene else {}))
@@ -67,12 +70,17 @@ def session_fetch(ask: SessionFetch, caller: Caller) -> SessionFetched:
         if not ask.campaign_id:
             latest = latest_episodes(caller, party_id, k=ask.k, scene=scene_id)
         if latest is None:
-            party_id = find_asked_party(ask, caller).slug
+            party = find_asked_party(ask, caller)
+            party_id, read_as = party.slug, read_as | misread(ask.party_id, party.name, party.slug)
             latest = latest_episodes(caller, party_id, k=ask.k, scene=scene_id)
         episodes = latest or []
     episodes, truncated = fit_to_budget(episodes, ask.max_chars or DEFAULT_CHARS)
     return SessionFetched(
-        party_id=party_id, episodes=episodes, truncated=truncated, degraded=degraded
+        party_id=party_id,
+        episodes=episodes,
+        truncated=truncated,
+        degraded=degraded,
+        read_as=read_as,
     )
 
 

@@ -60,14 +60,22 @@ def subject_of(entry: Any, toward: str) -> Subject:
     return entry.npc_id, getattr(entry, toward)
 
 
+def is_of_session(episode: str, session: UUID) -> Q:
+    """The condition that the session of `episode`, a path to one, is this. Without a session of its
+    own it has that of its scene, which may have got it later."""
+    own = Q(**{f"{episode}__session": session})
+    of_scene = Q(**{f"{episode}__session": None, f"{episode}__scene__session": session})
+    return own | of_scene
+
+
 def points_of_session(episode: Episode, entries: Iterable[Any], ledger: Any, toward: str) -> Points:
     """Return the gains and losses of the NPCs of `entries` that count, of those in `ledger` from
     other episodes of the session. None without a session or with the threshold switched off."""
-    session = episode.scene.session_id if episode.scene else None
+    session = episode.session_id or (episode.scene.session_id if episode.scene else None)
     npcs = {entry.npc_id for entry in entries}
     if session is None or not settings.DISPOSITION_HOLD_AT_SESSION or not npcs:
         return {}
-    of_session = Q(episode__scene__session=session) | Q(cause__episode__scene__session=session)
+    of_session = is_of_session("episode", session) | is_of_session("cause__episode", session)
     rows = (
         ledger.in_force()
         .filter(of_session, npc__in=npcs)

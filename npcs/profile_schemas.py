@@ -6,7 +6,7 @@ from pydantic import BaseModel, Field
 
 from npcs.kinship import Kinship
 from npcs.schemas import OF_THE_OTHER, Apparent, DispositionOut, Influence, KnownSubject
-from worlds.base_schemas import PrivateMoment
+from worlds.base_schemas import PrivateMoment, ReadAs
 
 
 class KnownRelative(BaseModel):
@@ -125,3 +125,4 @@ class NPCProfile(BaseModel):
     degraded: list[str] = Field(
         default=[], description="`graph`: Neo4j was down; `vector`: the embedder was."
     )
+    read_as: ReadAs = {}

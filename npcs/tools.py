@@ -10,7 +10,7 @@ from npcs.own_profile import find_self, read_own_profile
 from npcs.profile_schemas import NPCProfile
 from npcs.profiles import add_relations, read_players_profile
 from worlds.callers import Caller
-from worlds.lookup import find_party
+from worlds.lookup import find_party, misread
 from worlds.tool_args import ToolRequest
 
 
@@ -49,6 +49,9 @@ def npc_profile(ask: ProfileAsk, caller: Caller) -> NPCProfile:
             )
         profile = read_profile(caller, npc.slug, party.slug if party else None)
         assert profile
+        profile.read_as = misread(ask.npc_id, npc.name, npc.slug, *npc.aliases)
+        if party and ask.party_id:
+            profile.read_as |= misread(ask.party_id, party.name, party.slug)
     add_relations(profile, caller.world, caller.audience)
     return profile
 

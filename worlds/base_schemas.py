@@ -18,6 +18,10 @@ MaxChars = Annotated[
 
 Day = Annotated[float, Field(allow_inf_nan=False, description="Days since the world's epoch.")]
 """In-world time in a request; in a text table it is written as "12.5"."""
+ReadAs = Annotated[
+    dict[str, str],
+    Field(description="Misspelt names of the question, and the names that they were taken for."),
+]
 Share = Annotated[float, Field(ge=0, le=1)]
 ReadVersion = Annotated[
     int | None,

@@ -9,7 +9,7 @@ from django.db.models import Model, Q, QuerySet
 from django.utils.translation import gettext as _
 
 from retrieval.errors import NotFound
-from retrieval.text import KnownName, NameIndex
+from retrieval.text import KnownName, NameIndex, is_misspelt
 from worlds.audiences import GM, Audience
 from worlds.models import Campaign, Party, World
 
@@ -47,6 +47,13 @@ def find_by_key(rows: "QuerySet[Row, Any]", reference: str, key: str = "slug") -
     if row_id := as_uuid(reference):
         exact |= Q(pk=row_id)
     return rows.filter(exact).first()
+
+
+def misread(reference: str | None, *names: str) -> dict[str, str]:
+    """Return `reference` with the first of the names of what was found by it, if it misspells
+    one."""
+    names = tuple(filter(None, names))
+    return {reference: names[0]} if reference and is_misspelt(reference, *names) else {}
 
 
 def find_row(

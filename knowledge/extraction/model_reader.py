@@ -39,6 +39,7 @@ LEAST_RELATION = 0.85
 MOST_WINDOWS = 3000
 """Pairs of names of one text that are read, some 10 ms each; of a longer text the rules read the
 rest."""
+AROUND = " \t\r\n>#*-•"
 IN_A_YEAR = (
     re.compile(r"\bin (?:the year )?(?P<date>\d{2,5})\b", re.IGNORECASE),
     re.compile(r"\bв (?P<date>\d{2,5})(?:-?\w{1,2})? год", re.IGNORECASE),
@@ -174,10 +175,12 @@ def near_pairs(
 
 
 def sentence_at(text: str, start: int, end: int) -> TextSentence:
-    """Return [start, end) of a text without the space around it."""
+    """Return [start, end) of a text without the space and the marks of lists and headings around
+    it."""
     part = text[start:end]
-    start += len(part) - len(part.lstrip())
-    return TextSentence(part.strip(), start, start + len(part.strip()))
+    stripped = part.strip(AROUND)
+    start += part.index(stripped)
+    return TextSentence(stripped, start, start + len(stripped))
 
 
 def fact_of(

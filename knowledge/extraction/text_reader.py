@@ -8,7 +8,8 @@ from itertools import pairwise, product
 from knowledge.extraction.claim_facts import stated_fact
 from knowledge.extraction.findings import Finding, TextSentence
 from knowledge.extraction.lexicon import TextLexicon, text_lexicon
-from knowledge.extraction.model_reader import facts_by_model, names_by_model
+from knowledge.extraction.model_reader import facts_by_model, names_by_model, sentence_at
+from knowledge.extraction.narrative import is_of_rules, is_rules_text, is_whole
 from knowledge.extraction.new_names import NewName, joined_names, new_names
 from knowledge.extraction.slots import SentenceSlotter, SlottedSentence
 from knowledge.fact_check.lexicon import claim_kinds
@@ -40,13 +41,19 @@ class TextReader:
     """Whether the small model of names and relations reads beside the rules."""
 
     def read(self, text: str) -> list[Finding]:
-        sentences = sentences_of(text)
+        """Return what the text states; nothing of a text of rules."""
+        every = sentences_of(text)
+        if is_rules_text(every):
+            return []
+        sentences = [each for each in every if not is_of_rules(each.text)]
+        # A heading or a cell has capitals without being a name.
+        whole = [each for each in sentences if is_whole(each.text)]
         language = guess_language(text)
         language = language if language in LANGUAGES else "en"
         known = EntityLinker(list(self.nodes), typos=False)
-        self.new = new_names(sentences, known, language)
+        self.new = new_names(whole, known, language)
         if self.with_model:
-            self.new = joined_names(self.new, self._names_by_model(text, sentences, language))
+            self.new = joined_names(self.new, self._names_by_model(text, whole, language))
         # Rows that are not saved: they name what does not exist yet.
         made = {each.name: GraphNode(name=each.name, kind=each.kind) for each in self.new}
         linker = EntityLinker([*self.nodes, *made.values()], typos=False)
@@ -67,7 +74,8 @@ class TextReader:
                 frozenset((each.node.pk, each.other.pk)) for each in found.values() if each.other
             }
             for finding in facts_by_model(text, linker, self.relations, decided):
-                if not supposes(finding.sentence, words):
+                told = finding.sentence
+                if is_whole(told.text) and not (is_of_rules(told.text) or supposes(told, words)):
                     found.setdefault(finding.key(), finding)
         return _without_aliases(list(found.values()))
 
@@ -160,12 +168,9 @@ def _without_aliases(found: list[Finding]) -> list[Finding]:
 
 def sentences_of(text: str) -> list[TextSentence]:
     """Return the sentences of `text`, each with its place; every line ends one."""
-    found = []
-    for start, end in pairwise([*ReadText(text).starts, len(text)]):
-        if stripped := text[start:end].strip(" \t\r\n>#*-•"):
-            begin = text.index(stripped, start)
-            found.append(TextSentence(stripped, begin, begin + len(stripped)))
-    return found
+    bounds = pairwise([*ReadText(text).starts, len(text)])
+    sentences = (sentence_at(text, start, end) for start, end in bounds)
+    return [each for each in sentences if each.text]
 
 
 def variants_of(text: str, words: TextLexicon) -> list[str]:

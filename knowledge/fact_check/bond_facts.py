@@ -11,6 +11,7 @@ from django.db.models import Q
 from knowledge.fact_check.labelled_facts import LabelledFact, labelled_facts, with_label
 from knowledge.fact_check.lexicon import Bond, Reading, bonds
 from knowledge.fact_check.places import lies_within_either
+from knowledge.fact_check.sexes import sex_of_name, sex_of_spouse
 from knowledge.graph.models import GraphEdge, GraphNode
 from knowledge.graph.querysets import FactQuerySet
 
@@ -59,7 +60,7 @@ class BondFacts:
         """Return the facts, of any day, that say it, alone or together."""
         first, second = self.ends
         chains = self._chains(self.bond.name, first, second)
-        if self._sex_conflicts():
+        if self.reading.sex and self._sex_of_first() != {self.reading.sex}:
             return []
         return list({tuple(edge.pk for edge in chain): chain for chain in chains}.values())
 
@@ -109,11 +110,28 @@ class BondFacts:
         elif self.bond.unique == "sex":
             yield from self._other_parents()
 
+    def _sex_of_first(self) -> set[str]:
+        """Return the sexes that the facts tell of the first name of the claim; without any, what
+        follows from its husband or wife, else from the name. That of the other end says nothing."""
+        told = {sex for fact in self.near for end, sex in fact.sexes if end == self.a.pk}
+        told = told or {sex for _fact, sex in self._told_by_spouse()}
+        return told or {sex_of_name(self.a)}
+
+    def _told_by_spouse(self) -> Iterator[tuple[LabelledFact, str]]:
+        """Yield the facts by which the two are married and that tell the sex of the first, by the
+        second: of a pair that is asked about as one."""
+        for fact in self.near if self.bond.name == "spouse" else ():
+            is_pair = {fact.first, fact.second} == {self.a.pk, self.b.pk}
+            if is_pair and (sex := sex_of_spouse(fact, self.a.pk)):
+                yield fact, sex
+
     def _sex_conflicts(self) -> list[GraphEdge]:
         """Return the facts by which the first name is of another sex."""
-        sex = self.reading.sex
-        told = [f for f in self.near for end, known in f.sexes if end == self.a.pk and known != sex]
-        return [fact.edge for fact in told] if sex else []
+        if not self.reading.sex:
+            return []
+        told = [(fact, s) for fact in self.near for end, s in fact.sexes if end == self.a.pk]
+        told = told or list(self._told_by_spouse())
+        return [fact.edge for fact, sex in told if sex != self.reading.sex]
 
     def _other_kinship(self) -> Iterator[GraphEdge]:
         """Yield other kinship of the two: nobody is both mother and sister."""

@@ -35,6 +35,7 @@ from knowledge.fact_check.name_slots import (
     slots_with_spans,
 )
 from knowledge.fact_check.related_names import related_names
+from knowledge.fact_check.sexes import may_be_of_sex
 from knowledge.fact_check.verdicts import has_ended, is_valid_on
 from knowledge.graph.entity_linking import EntityLinker
 from knowledge.graph.labels import in_words
@@ -310,13 +311,15 @@ class DescriptionReader:
         for reading in claim_kinds()[claim].readings:
             if reading.bond:
                 for fact in labelled_facts(facts):
-                    sexes = dict(fact.sexes)
                     ends = (fact.first, fact.second)
                     whom, whose = ends[::-1] if reading.inverse else ends
                     if bonds()[fact.bond].mutual and whom == owner:
                         whom, whose = whose, whom
-                    fits = not reading.sex or sexes.get(whom, reading.sex) == reading.sex
-                    if fact.bond == reading.bond and whose == owner and fits:
+                    if (
+                        fact.bond == reading.bond
+                        and whose == owner
+                        and may_be_of_sex(fact, whom, reading.sex)
+                    ):
                         found.add(whom)
             for edge in facts if reading.relation else ():
                 src, dst = edge.src, edge.dst

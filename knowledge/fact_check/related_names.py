@@ -14,6 +14,7 @@ from knowledge.fact_check.claims import Claim, match_patterns
 from knowledge.fact_check.deeds import means
 from knowledge.fact_check.labelled_facts import labelled_facts
 from knowledge.fact_check.lexicon import Reading, bonds, lexicon
+from knowledge.fact_check.sexes import may_be_of_sex
 from knowledge.fact_check.statement_parts import Tense
 from knowledge.fact_check.verdicts import has_ended, is_valid_on
 from knowledge.graph.labels import in_words
@@ -124,8 +125,8 @@ def _others(
             whom, whose = (fact.first, fact.second) if is_first else (fact.second, fact.first)
             if bonds()[fact.bond].mutual and whom == known.pk:
                 whom, whose = whose, whom
-            sex = dict(fact.sexes).get(whom, reading.sex)
-            if fact.bond == reading.bond and whose == known.pk and sex == reading.sex:
+            is_said = fact.bond == reading.bond and whose == known.pk
+            if is_said and may_be_of_sex(fact, whom, reading.sex):
                 yield ends[whom]  # type: ignore[index]
         return
     for edge in facts:

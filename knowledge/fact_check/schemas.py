@@ -6,7 +6,7 @@ from uuid import UUID
 from pydantic import Field, FiniteFloat
 
 from knowledge.graph.schemas import BelievedAt
-from worlds.base_schemas import ResponseModel, StrictModel
+from worlds.base_schemas import ReadAs, ResponseModel, StrictModel
 from worlds.tool_args import ToolRequest
 
 Text = Annotated[str, Field(min_length=1, max_length=500)]
@@ -56,3 +56,4 @@ class LoreAssertResult(ResponseModel):
     contested: bool = False
     candidates: list[str] = []
     degraded: list[str] = []
+    read_as: ReadAs = {}

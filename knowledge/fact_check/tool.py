@@ -21,6 +21,7 @@ from knowledge.graph.relations import Relations
 from retrieval.errors import Problem
 from retrieval.text import fold_name
 from worlds.callers import Caller
+from worlds.lookup import misread
 
 _tracer = trace.get_tracer("memory37.graph")
 
@@ -33,18 +34,38 @@ def lore_assert(ask: Assertion, caller: Caller) -> LoreAssertResult:
     with _tracer.start_as_current_span("graph.assert") as span:
         view = view_at(caller, ask.at, ask.believed_at)
         if isinstance(ask.fact, Triple):
-            result = _check_claims(_claims_of_triple(ask.fact, view), view, caller)
+            claims, result = _check_known(_claims_of_triple(ask.fact, view), view, caller)
+            if not isinstance(claims, UnparsedClaim):
+                result.read_as = _names_misread_in_triple(ask.fact, claims[0])
         else:
-            result = _check_statement(ask.fact, view, caller)
+            reader = StatementReader(ask.fact, view)
+            result = _check_statement(reader, view, caller)
+            result.read_as = _names_misread(reader) if result.understood else {}
         span.set_attributes({"op": "assert", "result": result.result})
     count_read(POSTGRES, "assert", result.result)
     return result
 
 
-def _check_statement(text: str, view: View, caller: Caller) -> LoreAssertResult:
+def _names_misread(reader: StatementReader) -> dict[str, str]:
+    """Return the misspelt names of a statement with what they were taken for."""
+    misspelt = (
+        each
+        for each in reader.linker.mentions(reader.text)
+        if not each.ambiguous and each.matches[0].how == "fuzzy"
+    )
+    return {each.text: each.matches[0].name for each in misspelt}
+
+
+def _names_misread_in_triple(fact: Triple, claim: Claim) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for ref, node in ((fact.subject, claim.a), (fact.object, claim.b)):
+        found |= misread(ref, node.name, node.slug, *node.aliases) if node else {}
+    return found
+
+
+def _check_statement(reader: StatementReader, view: View, caller: Caller) -> LoreAssertResult:
     """Judge by the facts, then by the sentences of lore, then by what the words mean, then by what
     a language model reads in it."""
-    reader = StatementReader(text, view)
     claims, result = _first_understood(reader, view, caller)
     if result.result != UNKNOWN or result.contested:
         return result
@@ -68,12 +89,7 @@ def _first_understood(
     reading by the names alone."""
     first: tuple[list[Claim] | UnparsedClaim, LoreAssertResult] | None = None
     for claims in reader.readings():
-        result = _check_claims(claims, view, caller)
-        is_label = not isinstance(claims, UnparsedClaim) and bool(claims[0].label)
-        if is_label and result.result == UNKNOWN:
-            # Words that are no fact's label are no relation that is known.
-            claims = not_understood()
-            result = _check_claims(claims, view, caller)
+        claims, result = _check_known(claims, view, caller)
         # Of a few that are meant another one may be whom the facts say it of.
         is_of_any = not isinstance(claims, UnparsedClaim) and any(c.is_of_any for c in claims)
         if is_of_any and result.result == UNKNOWN:
@@ -84,6 +100,19 @@ def _first_understood(
         first = first or (claims, result)
     assert first
     return first
+
+
+def _check_known(
+    claims: list[Claim] | UnparsedClaim, view: View, caller: Caller
+) -> tuple[list[Claim] | UnparsedClaim, LoreAssertResult]:
+    """Check the claims; words that are no fact's label are no relation that is known, so such a
+    claim is not understood."""
+    result = _check_claims(claims, view, caller)
+    is_label = not isinstance(claims, UnparsedClaim) and bool(claims[0].label)
+    if is_label and result.result == UNKNOWN:
+        claims = not_understood()
+        result = _check_claims(claims, view, caller)
+    return claims, result
 
 
 def _check_claims(

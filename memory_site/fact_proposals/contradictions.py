@@ -29,6 +29,7 @@ def edge_of(world: World, finding: Finding, relations: Relations) -> GraphEdge:
         src_kind=src.kind,
         dst_kind=dst.kind,
         label=finding.label,
+        written_as="" if src == finding.node else finding.relation,
     )
 
 

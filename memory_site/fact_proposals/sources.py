@@ -10,17 +10,19 @@ from django.db.models import Exists, OuterRef, Q
 
 from episodes.lookup import find_episode, find_thread
 from episodes.models import Episode, Thread
+from knowledge.extraction.narrative import TITLES_OF_FILES
 from knowledge.fact_proposal_model import FactProposal, LatestReading
 from knowledge.models import Lore
 from knowledge.upsert import find_lore_entry
 from retrieval.errors import Invalid
-from retrieval.text import split_secrets
+from retrieval.text import fold_name, split_secrets
 from worlds.audiences import Visibility
 from worlds.models import World
 
 Source = FactProposal.Source
 LINK = re.compile(r"\[\[(?:[^\[\]|]*\|)?([^\[\]]*)\]\]")
-MARKS = re.compile(r"(?m)^[ \t]*(?:#{1,6}|>|[-*+])[ \t]|[*_`]{1,3}(?=\S)|(?<=\S)[*_`]{1,3}|^:::.*$")
+MARKS = re.compile(r"(?m)^[ \t]*>[ \t]|[*_`]{1,3}(?=\S)|(?<=\S)[*_`]{1,3}|^:::.*$")
+"""Marks of lists, tables and headings stay: such lines are read apart."""
 
 
 SAVE_WINDOW = 30
@@ -49,20 +51,44 @@ class ReadableText:
     saved_at: datetime | None = None
     """Of entries and episodes, which are read again when they are saved."""
 
+    def with_markup(self, start: int, end: int) -> tuple[int, int]:
+        """Return [start, end) with the links and the emphasis that it begins or ends in: of
+        `[[Mira]] sings.` all, where the words alone begin after the brackets."""
+        for link in LINK.finditer(self.quoted):
+            if link.start() < start < link.end():
+                start = link.start()
+            if link.start() < end < link.end():
+                end = link.end()
+        while start and self._is_mark(start - 1):
+            start -= 1
+        while end < len(self.whole) and self._is_mark(end):
+            end += 1
+        return start, end
+
+    def _is_mark(self, place: int) -> bool:
+        return self.whole[place].isspace() and not self.quoted[place].isspace()
+
 
 def text_of_entry(entry: Lore) -> ReadableText | None:
-    """None for an entry of a campaign: the graph is canon."""
+    """None for an entry of a campaign: the graph is canon. Of a licence or a manual of a vault
+    nothing is read."""
     if entry.campaign_id:
         return None
     is_draft = entry.status == Lore.Status.DRAFT
+    if fold_name(entry.title) in TITLES_OF_FILES:
+        whole = players = _blank(entry.body)
+    else:
+        whole = _plain(entry.body)
+        parts = split_secrets(entry.body)
+        players = _plain("".join(_blank(text) if hidden else text for text, hidden in parts))
     return ReadableText(
         Source.LORE,
         entry.pk,
         entry.slug,
         entry.version,
         entry.body,
-        _plain(entry.body),
-        _plain("".join(_blank(t) if hidden else t for t, hidden in split_secrets(entry.body))),
+        whole,
+        players,
         Visibility.GM if is_draft else entry.visibility,
         () if is_draft else tuple(entry.known_to),
         entry.updated_at,

@@ -12,14 +12,16 @@ from django.db import transaction
 
 from knowledge.entry_entities import NODE_KINDS
 from knowledge.extraction.findings import Finding
-from knowledge.extraction.text_reader import TextReader
+from knowledge.extraction.narrative import is_rules_text
+from knowledge.extraction.text_reader import TextReader, sentences_of
 from knowledge.fact_proposal_model import FactProposal, LatestReading
 from knowledge.graph.entity_linking import EntityLinker
-from knowledge.graph.models import GraphEdge, GraphNode
+from knowledge.graph.models import GraphNode
 from knowledge.graph.relations import Relations
 from knowledge.mentions.names import read_names
 from knowledge.models import Lore
-from memory_site.fact_proposals.contradictions import contradictions_of_facts, edge_of
+from memory_site.fact_proposals.contradictions import contradictions_of_facts
+from memory_site.fact_proposals.known_facts import stated_in_graph
 from memory_site.fact_proposals.read_with_model import read_with_model, without_those_of_rules
 from memory_site.fact_proposals.sources import (
     ReadableText,
@@ -74,7 +76,7 @@ def read_source(world: World, source: ReadableText, *, with_model: bool = True) 
         whole = reader().read(source.whole)
         every = [*openly, *(each for each in whole if _what(each) not in said)]
     by_model: list[Finding] = []
-    if model and source.whole.strip():
+    if model and source.whole.strip() and not is_rules_text(sentences_of(source.whole)):
         linker = EntityLinker(nodes, typos=False)
         found = read_with_model(world, source.whole, linker, relations, model)
         by_model = without_those_of_rules(found, every)
@@ -180,18 +182,11 @@ def unknown_findings(
 ) -> list[Finding]:
     """Return the findings without what the graph says already."""
     facts = [each for each in findings if each.kind == "fact" and _ends_in(each, known)]
-    ends = {node.pk for each in facts for node in (each.node, each.other) if node}
-    believed = set(
-        GraphEdge.objects.believed_now()
-        .in_world(world)
-        .filter(src__in=ends, dst__in=ends)
-        .values_list("src", "relation", "dst")
-    )
+    stated = stated_in_graph(world, facts, relations)
 
     def is_known(each: Finding) -> bool:
-        if each.kind == "fact" and _ends_in(each, known):
-            edge = edge_of(world, each, relations)
-            return (edge.src_id, edge.relation_id, edge.dst_id) in believed
+        if each.kind == "fact":
+            return id(each) in stated
         if each.kind == "death":
             return each.node.until is not None
         if each.kind == "date":
@@ -223,8 +218,9 @@ def proposal_rows(
         start, end = each.sentence.start, each.sentence.end
         if source.whole[start:end] != each.sentence.text:
             continue
-        quote, statement = source.quoted[start:end], statement_of(each, known)
-        key = key_of(each.kind, source.id, quote, statement)
+        statement = statement_of(each, known)
+        key = key_of(each.kind, source.id, source.quoted[start:end], statement)
+        start, end = source.with_markup(start, end)
         is_open = id(each) in public
         row = FactProposal(
             world=world,
@@ -233,7 +229,7 @@ def proposal_rows(
             source_id=source.id,
             source_ref=source.ref,
             source_version=source.version,
-            quote=quote,
+            quote=source.quoted[start:end],
             start=start,
             fields=statement.model_dump(mode="json", exclude_defaults=True),
             visibility=source.visibility if is_open else Visibility.GM,

@@ -2,7 +2,7 @@
 relations of the graph, and an attitude toward a party becomes a disposition."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from uuid import UUID
 
@@ -10,17 +10,26 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 
 from knowledge.entry_entities import OF_NPC, has_entity
-from knowledge.entry_facts import BECAUSE, FIELDS, SOURCES, audience_of, claim_of, source_ref
+from knowledge.entry_facts import (
+    BECAUSE,
+    FIELDS,
+    SOURCES,
+    Claim,
+    audience_of,
+    claim_of,
+    source_ref,
+)
 from knowledge.graph.fact_store import retract_facts
 from knowledge.graph.labels import fact_sentence
 from knowledge.graph.models import GraphEdge, GraphNode, NodeKind, SourceKind
 from knowledge.graph.relations import Relations
 from knowledge.graph.schemas import EdgeFact, GraphFact
-from knowledge.graph.upsert import MAX_BATCH, upsert_facts
+from knowledge.graph.upsert import MAX_BATCH, stored_form, upsert_facts
 from knowledge.importers.drafts import LoreDraft, RelationDraft
 from knowledge.models import Lore
 from knowledge.relation_words import ReadRelation, read_field, relation_for
-from knowledge.text_relations import quotes_in
+from knowledge.text_relations import quotes_in, relations_in_text
+from memory_site.imports.decided_facts import RETRACTED, DecidedFacts
 from memory_site.imports.entities import EntityWriter
 from memory_site.imports.report import WriteReport
 from memory_site.imports.snapshots import values_of
@@ -33,8 +42,6 @@ from worlds.models import ImportedRow, Party, World
 
 LONGEST_LABEL = 80
 MADE_BY = "import"
-RETRACTED = {"retracted": True}
-"""What is kept of a fact that an import retracted."""
 
 
 class EntryNames:
@@ -146,6 +153,7 @@ class RelationWriter:
     def _write_edges(self, planned: Sequence[PlannedEdge]) -> None:
         relations = Relations.load()
         facts = [(edge, self._edge_fact(edge, relations)) for edge in planned]
+        facts = self._without_decided(facts, relations)
         for at in range(0, len(facts), MAX_BATCH):
             batch = facts[at : at + MAX_BATCH]
             try:
@@ -154,6 +162,44 @@ class RelationWriter:
             except Problem:
                 for each in batch:
                     self._write_alone(each)
+
+    def _without_decided(
+        self, facts: Sequence[tuple[PlannedEdge, EdgeFact]], relations: Relations
+    ) -> list[tuple[PlannedEdge, EdgeFact]]:
+        """Leave out what a person corrected or retracted after an earlier import; a line that the
+        text did not have before states it anew."""
+        decided = DecidedFacts.load(self.world, (fact.source_ref for _edge, fact in facts))
+        lines = self._lines_before(edge.draft for edge, _fact in facts) if decided.rows else {}
+        left = []
+        for edge, fact in facts:
+            row = decided.find(fact.source_ref, self._claim(edge, fact, relations))
+            if row and (not edge.relation.quote or edge.relation in lines[edge.draft.where]):
+                self._report(row, ImportedRow.Outcome.UNCHANGED, edge)
+            else:
+                left.append((edge, fact))
+        return left
+
+    def _lines_before(self, drafts: Iterable[LoreDraft]) -> dict[str, Collection[RelationDraft]]:
+        """Return, by `where`, the relations of each draft that its text stated before."""
+        found: dict[str, Collection[RelationDraft]] = {}
+        for draft in drafts:
+            row = self.rows[draft.where]
+            if draft.where not in found:
+                before = relations_in_text(self.old_bodies.get(row.pk, row.body))
+                stated = {(fold_name(each.target), each.words) for each in before}
+                found[draft.where] = [
+                    each
+                    for each in draft.relations
+                    if (fold_name(each.target), each.words) in stated
+                ]
+        return found
+
+    def _claim(self, edge: PlannedEdge, fact: EdgeFact, relations: Relations) -> Claim:
+        src, dst = self._ends(edge)
+        if fact.src != src.pk:
+            src, dst = dst, src
+        stored, src, dst = stored_form(relations, fact.relation, src, dst)
+        return src.pk, stored.code, dst.pk, fact.label
 
     def _write_alone(self, each: tuple[PlannedEdge, EdgeFact]) -> None:
         try:
@@ -166,13 +212,15 @@ class RelationWriter:
         outcomes = upsert_facts(self.world, [GraphFact(edge=fact) for _edge, fact in batch]).edges
         rows = GraphEdge.objects.in_bulk([outcome.id for outcome in outcomes])
         for (edge, _fact), outcome in zip(batch, outcomes, strict=True):
-            name = f"{edge.src.title} – {edge.relation.words} – {edge.target}"
             self.written.add(outcome.id)
-            self._report(rows[outcome.id], outcome.outcome, name=name, draft=edge.draft)
+            self._report(rows[outcome.id], outcome.outcome, edge)
+
+    def _ends(self, edge: PlannedEdge) -> tuple[GraphNode, GraphNode]:
+        dst = edge.dst if isinstance(edge.dst, GraphNode) else self.entities.nodes[edge.dst.pk]
+        return self.entities.nodes[edge.src.pk], dst
 
     def _edge_fact(self, edge: PlannedEdge, relations: Relations) -> EdgeFact:
-        src = self.entities.nodes[edge.src.pk]
-        dst = edge.dst if isinstance(edge.dst, GraphNode) else self.entities.nodes[edge.dst.pk]
+        src, dst = self._ends(edge)
         words = " ".join(edge.relation.words.split())[:LONGEST_LABEL]
         kinds = NodeKind(src.kind), NodeKind(dst.kind)
         if edge.relation.source or edge.relation.quote:
@@ -260,14 +308,14 @@ class RelationWriter:
         before = {"change": change.pk}
         self.report.add("disposition", None, created, name=name, source=draft.where, before=before)
 
-    def _report(self, row: GraphEdge, was: str, *, name: str, draft: LoreDraft) -> None:
+    def _report(self, row: GraphEdge, was: str, edge: PlannedEdge) -> None:
         # A fact that changed is a new row beside the old one, which its `replaces` names.
         self.report.add(
             "relation",
             row,
             was,
-            name=name,
-            source=draft.where,
+            name=f"{edge.src.title} – {edge.relation.words} – {edge.target}",
+            source=edge.draft.where,
             before={"replaces": str(row.replaces_id)} if was == "changed" else None,
             after=values_of("relation", row) if was != "unchanged" else None,
         )

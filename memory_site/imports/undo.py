@@ -24,7 +24,7 @@ from knowledge.graph.fact_store import (
 from knowledge.graph.models import GraphEdge, GraphNode
 from knowledge.mentions.store import links_at_once
 from knowledge.models import Lore
-from memory_site.imports.relations import RETRACTED
+from memory_site.imports.decided_facts import RETRACTED
 from memory_site.imports.report import MOST_LISTED
 from memory_site.imports.rules import rules_in_use, undo_rules
 from memory_site.imports.runs import carry_out, finish_step

@@ -4,7 +4,7 @@ did to them."""
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from memory_site.session_reports.lexicon import AttitudeCue, ReportLexicon
+from memory_site.session_reports.lexicon import AttitudeCue, ReportWords
 from memory_site.session_reports.names import NamedSubject, ReportMentions
 from memory_site.session_reports.people import candidate
 from memory_site.session_reports.proposal import ProposedChange
@@ -26,7 +26,7 @@ class CuedSentence:
 def proposed_changes(
     sentences: Sequence[Sentence],
     mentions: ReportMentions,
-    words: ReportLexicon,
+    words: ReportWords,
     *,
     members: Sequence[str],
 ) -> list[ProposedChange]:
@@ -55,15 +55,16 @@ def proposed_changes(
     return list(best.values())[:MOST_CHANGES]
 
 
-def cues_in(sentence: Sentence, words: ReportLexicon) -> Iterator[CuedSentence]:
+def cues_in(sentence: Sentence, words: ReportWords) -> Iterator[CuedSentence]:
     """Yield the first cue that counts in the sentence."""
-    for cue in words.attitudes:
+    own = words.of(sentence.text)
+    for cue in own.attitudes:
         for found in cue.pattern.finditer(sentence.text):
             text = sentence.text
-            if words.negation_follows:
-                is_negated = bool(words.negation.search(text[found.end() :][:20]))
+            if own.negation_follows:
+                is_negated = bool(own.negation.search(text[found.end() :][:20]))
             else:
-                is_negated = bool(words.negation.search(text[: found.start()][-40:]))
+                is_negated = bool(own.negation.search(text[: found.start()][-40:]))
             if not is_negated or cue.flips:
                 yield CuedSentence(sentence, cue, -1 if is_negated else 1)
                 return
@@ -73,19 +74,19 @@ def owners_of_attitude(
     sentence: Sentence,
     before: Sentence | None,
     mentions: ReportMentions,
-    words: ReportLexicon,
+    words: ReportWords,
     *,
     party: NameIndex,
 ) -> list[NamedSubject]:
     """Return the person of the sentence, or those among whom to choose. With two of them it has to
     speak of the party, too; a pronoun at its beginning is who the sentence before names."""
-    people = mentions.people_in(sentence)
-    if not people and before and words.pronoun.search(sentence.text):
+    people, own = mentions.people_in(sentence), words.of(sentence.text)
+    if not people and before and own.pronoun.search(sentence.text):
         people = mentions.people_in(before)
         if len(people) != 1:
             return []
     if len(people) > 1 and not (
-        words.party.search(sentence.text) or party.mentions(sentence.text, typos=False)
+        own.party.search(sentence.text) or party.mentions(sentence.text, typos=False)
     ):
         return []
     return list(dict.fromkeys(thing for each in people for thing in each))

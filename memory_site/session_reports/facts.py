@@ -8,7 +8,7 @@ from knowledge.graph.entity_linking import EntityLinker
 from knowledge.graph.labels import relation_label
 from knowledge.graph.models import FREE_RELATION, GraphEdge, GraphNode
 from knowledge.graph.relations import Relations
-from memory_site.session_reports.lexicon import ReportLexicon
+from memory_site.session_reports.lexicon import ReportWords
 from memory_site.session_reports.names import ReportMentions
 from memory_site.session_reports.proposal import ProposedFact
 from memory_site.session_reports.sentences import Sentence
@@ -20,7 +20,7 @@ LONGEST_CLAIM, MOST_NAMES = 200, 4
 
 
 def proposed_facts(
-    world: World, sentences: Sequence[Sentence], mentions: ReportMentions, words: ReportLexicon
+    world: World, sentences: Sequence[Sentence], mentions: ReportMentions, words: ReportWords
 ) -> list[ProposedFact]:
     """Return the facts that the report states and the graph does not have yet."""
     ids = [row.id for thing in mentions.things() for row in thing.rows if row.kind == "entity"]
@@ -45,13 +45,13 @@ def proposed_facts(
     ]
 
 
-def clauses_of(sentence: Sentence, words: ReportLexicon) -> Iterator[str]:
+def clauses_of(sentence: Sentence, words: ReportWords) -> Iterator[str]:
     """Yield the sentence, and what follows `that` or `что` in it."""
     text = sentence.plain.rstrip(" .!?…。")
     if len(text) > LONGEST_CLAIM:
         return
     yield text
-    if match := words.learned_that.search(text):
+    if match := words.of(text).learned_that.search(text):
         yield text[match.end() :]
 
 

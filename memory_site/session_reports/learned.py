@@ -7,7 +7,7 @@ from typing import Any
 from uuid import UUID
 
 from knowledge.models import Lore, LorePassage
-from memory_site.session_reports.lexicon import ReportLexicon
+from memory_site.session_reports.lexicon import ReportWords
 from memory_site.session_reports.names import NamedSubject, ReportMentions
 from memory_site.session_reports.proposal import ProposedReveal, RevealSubject
 from memory_site.session_reports.sentences import Sentence
@@ -33,7 +33,7 @@ class HiddenSecret:
 
 
 def proposed_reveals(
-    sentences: Sequence[Sentence], mentions: ReportMentions, words: ReportLexicon, *, party: Party
+    sentences: Sequence[Sentence], mentions: ReportMentions, words: ReportWords, *, party: Party
 ) -> list[ProposedReveal]:
     """Return first who and what was unknown to the party, then the secrets."""
     things = mentions.things()
@@ -46,7 +46,7 @@ def proposed_reveals(
         options = options or _secrets_in(near[: near.index(sentence)], mentions, secrets)
         if options:
             stems = stems_of(" ".join(each.text for each in near))
-            is_told = bool(words.learned.search(sentence.text))
+            is_told = bool(words.of(sentence.text).learned.search(sentence.text))
             if line := _choice(sentence, options, stems, is_told=is_told):
                 lines.append(line)
     return _best_of_each(lines)[:MOST_REVEALS]

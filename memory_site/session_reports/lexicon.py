@@ -8,6 +8,8 @@ from typing import Any
 
 import yaml
 
+from retrieval.text import guess_language
+
 DATA = Path(__file__).parent / "data"
 LANGUAGES = ("en", "ru", "ko")
 
@@ -54,6 +56,27 @@ def lexicon(language: str) -> ReportLexicon:
         common=frozenset(data["common"].split()),
         **{name: _compile(data[name]) for name in PATTERNS},
     )
+
+
+@dataclass(frozen=True)
+class ReportWords:
+    """The lexicons of a report: each sentence is read in its own language. `language` is that of
+    the whole."""
+
+    language: str
+
+    def of(self, sentence: str) -> ReportLexicon:
+        return lexicon(guess_language(sentence))
+
+    def is_hidden(self, sentence: str) -> bool:
+        """Whether it is for game masters alone, by the marks of its language or the report's."""
+        languages = {self.language, guess_language(sentence)}
+        return any(lexicon(each).hidden.search(sentence) for each in languages)
+
+
+def is_mark(speaker: str) -> bool:
+    """Whether the name of a speaker before a colon would mark a sentence as hidden."""
+    return any(lexicon(each).hidden.search(f"{speaker}: ") for each in LANGUAGES)
 
 
 PATTERNS = (

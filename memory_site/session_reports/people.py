@@ -4,7 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Collection, Sequence
 
-from memory_site.session_reports.lexicon import ReportLexicon
+from memory_site.session_reports.lexicon import ReportWords
 from memory_site.session_reports.names import (
     NamedSubject,
     ReportMention,
@@ -32,7 +32,7 @@ def candidate(thing: NamedSubject) -> NameCandidate:
 
 
 def named_things(
-    mentions: ReportMentions, sort: Sort, words: ReportLexicon, *, without: Collection[str] = ()
+    mentions: ReportMentions, sort: Sort, words: ReportWords, *, without: Collection[str] = ()
 ) -> list[NameInReport]:
     """Return the people or places of a report, except those of the names `without`. Names of one
     meaning are one line; a name that fits several is a line with a choice."""
@@ -53,10 +53,11 @@ def named_things(
     ]
 
 
-def is_present(mention: ReportMention, words: ReportLexicon) -> bool:
+def is_present(mention: ReportMention, words: ReportWords) -> bool:
     """Whether the mention says that the person was there; not so in `they asked about Mira`."""
+    own = words.of(mention.sentence.text)
     return not (
-        words.about.search(mention.before[-60:]) or words.about_follows.search(mention.after[:60])
+        own.about.search(mention.before[-60:]) or own.about_follows.search(mention.after[:60])
     )
 
 
@@ -90,7 +91,7 @@ def players_in(members: Sequence[str], sentences: Sequence[Sentence]) -> list[st
 def new_names(
     sentences: Sequence[Sentence],
     mentions: ReportMentions,
-    words: ReportLexicon,
+    words: ReportWords,
     *,
     known: Sequence[str],
 ) -> list[str]:
@@ -113,7 +114,7 @@ def new_names(
         word
         for word, times in seen.most_common()
         if times >= LEAST_TIMES
-        and word.casefold() not in small | ours | words.common
+        and word.casefold() not in small | ours | words.of(word).common
         and len(word) > 2
     ][:MOST_NEW_NAMES]
 

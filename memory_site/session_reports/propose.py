@@ -9,7 +9,7 @@ from memory_site.session_reports.attitudes import proposed_changes
 from memory_site.session_reports.dates import dates_of_world
 from memory_site.session_reports.facts import proposed_facts
 from memory_site.session_reports.learned import proposed_reveals
-from memory_site.session_reports.lexicon import ReportLexicon, lexicon
+from memory_site.session_reports.lexicon import ReportWords
 from memory_site.session_reports.names import ReportMentions, ThingIndex, read_things
 from memory_site.session_reports.people import (
     main_place,
@@ -57,8 +57,8 @@ class Report:
         return guess_language(self.text)
 
     @property
-    def words(self) -> ReportLexicon:
-        return lexicon(self.language)
+    def words(self) -> ReportWords:
+        return ReportWords(self.language)
 
     @cached_property
     def index(self) -> ThingIndex:
@@ -72,7 +72,7 @@ class Report:
     @cached_property
     def open_sentences(self) -> list[Sentence]:
         """Those that are not for game masters alone."""
-        return [each for each in self.sentences if not self.words.hidden.search(each.text)]
+        return [each for each in self.sentences if not self.words.is_hidden(each.text)]
 
 
 def require_report(text: str) -> None:
@@ -97,7 +97,7 @@ def propose_by_rules(report: Report) -> Proposal:
     unknown = new_names(sentences, mentions, words, known=known)
     misspelt = misspelt_people(unknown, sentences, report.index)
     doubtful = {each.text for each in misspelt}
-    hidden = [each for each in sentences if words.hidden.search(each.text)]
+    hidden = [each for each in sentences if words.is_hidden(each.text)]
     return Proposal(
         language=report.language,
         summary=summarize(report),
@@ -140,8 +140,8 @@ def join_sentences(text: str, sentences: Sequence[Sentence]) -> str:
     return "".join(parts)
 
 
-def loose_ends_in(sentences: Sequence[Sentence], words: ReportLexicon) -> list[ProposedLooseEnd]:
+def loose_ends_in(sentences: Sequence[Sentence], words: ReportWords) -> list[ProposedLooseEnd]:
     """Return the sentences that leave something open: of many the last, in which a session ends."""
-    found = [each for each in sentences if words.open.search(each.text)]
+    found = [each for each in sentences if words.of(each.text).open.search(each.text)]
     texts = dict.fromkeys(each.plain[:LONGEST_LOOSE_END] for each in found[-MOST_LOOSE_ENDS:])
     return [ProposedLooseEnd(text=text, quote=text) for text in texts if text]

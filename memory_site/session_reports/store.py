@@ -8,6 +8,7 @@ from django.db import IntegrityError, transaction
 
 from episodes.models import Session, Thread
 from episodes.report_models import SessionNote, SessionReport
+from memory_site.session_reports.lexicon import is_mark
 from memory_site.session_reports.proposal import Proposal
 from memory_site.session_reports.propose import Report, propose_by_rules, require_report
 from memory_site.session_reports.read_with_model import propose
@@ -63,9 +64,13 @@ def add_report(
 
 
 def transcript_of(thread: Thread) -> str:
-    """Return the steps of a thread as a text, each line with who spoke."""
+    """Return the steps of a thread as a text, each line with who spoke. A game master is left out:
+    `GM:` before a sentence would mark it as a secret."""
     steps = thread.steps.order_by("number").values_list("speaker", "text")
-    return "\n".join(f"{speaker}: {text}" if speaker else text for speaker, text in steps)
+    return "\n".join(
+        f"{speaker}: {text}" if speaker and not is_mark(speaker) else text
+        for speaker, text in steps
+    )
 
 
 def session_for(thread: Thread) -> Session | None:

@@ -41,8 +41,9 @@ class RelationReader:
         self._relation_head = adapter.array("relationhead"), adapter.array("relationhead_bias")
 
     def names(self, text: str) -> Iterator[FoundName]:
-        for start, end in ReadText(text).parts():
-            for name in self._names_of_window(text[start:end]):
+        read = ReadText(text)
+        for start, end in read.parts():
+            for name in self._names_of_window(read.plain[start:end]):
                 yield FoundName(start + name.start, start + name.end, name.kind, name.probability)
 
     def _names_of_window(self, text: str) -> Iterator[FoundName]:

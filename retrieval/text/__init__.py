@@ -20,7 +20,13 @@ from retrieval.text.links import (
     replace_links,
     rewrite_links,
 )
-from retrieval.text.names.index import KnownName, NameIndex, NameMatch, NameMention
+from retrieval.text.names.index import (
+    KnownName,
+    NameIndex,
+    NameMatch,
+    NameMention,
+    is_misspelt,
+)
 from retrieval.text.names.inflections import name_forms, text_forms
 from retrieval.text.names.normalize import (
     Word,
@@ -103,6 +109,7 @@ __all__ = [
     "has_hangul",
     "is_cyrillic",
     "is_likely_slip",
+    "is_misspelt",
     "is_russian_word",
     "jamo",
     "language_of_open_text",

@@ -146,11 +146,18 @@ def test_a_plain_statement_is_judged(ferrymark, statement, result):
     assert check(ferrymark, statement).result == result
 
 
+def test_a_triple_with_words_that_are_no_relation_is_not_understood(ferrymark):
+    triple = {"subject": "Mira Voss", "relation": "blorps at", "object": "Ferrymen's Guild"}
+    answer = check(ferrymark, triple)
+    assert (answer.result, answer.understood) == ("unknown", False)
+
+
 def test_a_triple_is_judged(ferrymark):
     triple = {"subject": "Matvei Kotelnik", "relation": "OWNS", "object": "Tin Heron"}
     assert check(ferrymark, triple).result == "true"
     assert check(ferrymark, {**triple, "subject": "Mira Voss"}).result == "false"
-    assert check(ferrymark, {**triple, "object": "Hall of Oars"}).result == "unknown"
+    answer = check(ferrymark, {**triple, "object": "Hall of Oars"})
+    assert (answer.result, answer.understood) == ("unknown", True)
     assert (
         check(
             ferrymark, {"subject": "Mira", "relation": "sister of", "object": "Corin Voss"}
@@ -331,12 +338,55 @@ def test_a_date_is_part_of_the_statement(dated_ferrymark, statement, result):
 
 
 def test_a_label_in_the_words_of_a_game_master_is_understood(world):
-    nodes = [{"slug": name, "kind": "Character", "name": name.title()} for name in ("ada", "ben")]
+    people = {"ada": "Ада", "ben": "Бен"}
+    nodes = [
+        {"slug": slug, "kind": "Character", "name": slug.title(), "aliases": [name]}
+        for slug, name in people.items()
+    ]
     edge = {"src": "ada", "relation": "RELATES_TO", "dst": "ben", "label": "сестра"}
     facts = [*({"node": node} for node in nodes), {"edge": edge}]
     upsert_facts(world, [GraphFact.model_validate(fact) for fact in facts])
     assert check(world, "Ben is the brother of Ada").result == "true"
     assert check(world, "Ada is the mother of Ben").result == "false"
+
+
+KIN = [
+    ("martha", "Марфа Зимина", "sister of", "egor", "Егор Зимин"),
+    ("tomas", "Tomas Brenn", "husband of", "halda", "Halda Brenn"),
+    ("tomas", "Tomas Brenn", "spouse of", "halda", "Halda Brenn"),
+    ("rose", "Rose Arl", "brother of", "will", "Will Arl"),
+    ("wim", "Wim Dorr", "mother of", "ros", "Ros Dorr"),
+]
+
+
+@pytest.mark.parametrize(
+    ("statement", "result"),
+    [
+        ("Марфа — сестра Егора Зимина", "true"),
+        ("Егор — сестра Марфы Зиминой", "unknown"),
+        ("Егор — брат Марфы Зиминой", "true"),
+        ("Tomas Brenn is Halda Brenn's husband", "true"),
+        ("Halda Brenn is Tomas Brenn's husband", "false"),
+        ("Halda Brenn is Tomas Brenn's wife", "true"),
+        ("Halda Brenn is married to Tomas Brenn", "true"),
+        ("Will Arl is Rose Arl's sister", "unknown"),
+        ("Will Arl is the brother of Rose Arl", "unknown"),
+        ("Rose Arl is the sister of Will Arl", "false"),
+        ("Will Arl and Rose Arl are siblings", "true"),
+        ("Ros Dorr is the daughter of Wim Dorr", "unknown"),
+        ("Ros Dorr is the child of Wim Dorr", "true"),
+    ],
+)
+def test_the_sex_of_one_is_not_taken_from_the_other(world, statement, result):
+    people = {slug: name for a, an, _label, b, bn in KIN for slug, name in ((a, an), (b, bn))}
+    nodes = [{"slug": s, "kind": "Character", "name": name} for s, name in people.items()]
+    edges = [
+        {"src": a, "relation": "RELATES_TO", "dst": b, "label": label}
+        for a, _an, label, b, _bn in KIN
+    ]
+    facts = [*({"node": node} for node in nodes), *({"edge": edge} for edge in edges)]
+    upsert_facts(world, [GraphFact.model_validate(fact) for fact in facts])
+    assert check(world, statement).result == result
 
 
 @pytest.mark.parametrize("half", ["tuning", "development"])

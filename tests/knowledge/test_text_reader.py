@@ -75,3 +75,50 @@ def test_a_title_in_the_case_of_the_name_stays_a_title() -> None:
     nodes = [GraphNode(name="Омери", kind="Character"), *PEOPLE]
     found = TextReader(nodes, relations()).read("Петтра Косс увидела брата Омери.")
     assert [each for each in found if each.kind == "fact"] == []
+
+
+STAT_BLOCK = """| Stat | Value |
+|---|---|
+| **AC** | 16 |
+| **PD** | 14 |
+
+Bellow +10 vs. MD (1d3 nearby enemies)—15 psychic damage.
+
+**Wisdom + Level vs. MD**
+
+Fangs +10 vs. AC—9 damage. Miss: Half damage. Resist magic 13+.
+"""
+RULES = """Fighters gain a +2 class bonus to Strength or Constitution. You can pop free from
+up to two enemies when using Skilled Intercept. When you roll a natural 20 with an attack, you gain
+an additional use of Tough As Iron this battle. The Champion Feat is for player characters alone.
+"""
+LICENCE = """Each Contributor represents that the Contributor believes its Contributions are its
+original creation. Copyright 2017, Pelgrane Press Ltd. You may create and distribute a Larger Work
+under terms of Your choice, pursuant to Section 4.
+"""
+PARAGRAPH = "The miller Oda Renn owns the Green Mill. Her brother is the ferryman Tam Sorrel."
+
+
+@pytest.mark.parametrize("text", [STAT_BLOCK, RULES, LICENCE])
+def test_rules_stat_blocks_and_licences_are_not_read(text: str) -> None:
+    assert read(text) == []
+    assert TextReader([], relations()).read(text) == []
+
+
+def test_stat_lines_and_headings_beside_prose_are_left_out() -> None:
+    text = f"# Haruspicy Master\n\n{PARAGRAPH}\n\nAC 15, HP 12, Thorn Dagger +4 vs. MD, 1d6+2.\n"
+    assert {each.node.name for each in TextReader([], relations()).read(text)} == {
+        each.node.name for each in TextReader([], relations()).read(PARAGRAPH)
+    }
+    assert "Oda Renn" in {each.node.name for each in TextReader([], relations()).read(text)}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "No ferry without a licence: the Guild sells licences, and Oda Renn, the miller, has none.",
+        "Between 1990-95 the miller Oda Renn lost 3 of 12 barges. - It rained, said Oda Renn.",
+    ],
+)
+def test_a_story_may_have_licences_and_numbers(text: str) -> None:
+    assert "Oda Renn" in {each.node.name for each in TextReader([], relations()).read(text)}

@@ -11,7 +11,9 @@ from worlds.models import Party
 pytestmark = pytest.mark.django_db
 
 
-def record(engine: ApiClient, name: str, *deltas: tuple[str, int], session: str = "") -> Any:
+def record(
+    engine: ApiClient, name: str, *deltas: tuple[str, int], session: str = "", scene: bool = True
+) -> Any:
     body: dict[str, Any] = {
         "summary_id": name,
         "party_id": "lanternbearers",
@@ -23,7 +25,7 @@ def record(engine: ApiClient, name: str, *deltas: tuple[str, int], session: str 
         ],
     }
     if session:
-        body |= {"session_id": session, "scene_id": f"{session}-{name}"}
+        body |= {"session_id": session} | ({"scene_id": f"{session}-{name}"} if scene else {})
     status, report = engine.post("world/episodes", body)
     assert status == 200, report
     return report
@@ -67,6 +69,15 @@ def test_episodes_of_one_session_are_one_swing(
     assert record(engine, "ep-4", ("trust", -10), session="s-1")["pending"] == 0
     settings.DISPOSITION_HOLD_AT_SESSION = 0
     assert record(engine, "ep-5", ("trust", -39), session="s-1")["pending"] == 0
+
+
+def test_episodes_of_a_session_without_scenes_are_one_swing(
+    engine: ApiClient, lanternbearers: Party, mira: NPC
+) -> None:
+    assert record(engine, "ep-1", ("trust", -39), session="s-1", scene=False)["pending"] == 0
+    assert record(engine, "ep-2", ("trust", -39), session="s-2", scene=False)["pending"] == 0
+    assert record(engine, "ep-3", ("trust", -39), session="s-1", scene=False)["pending"] == 1
+    assert record(engine, "ep-4", ("trust", -39), session="s-2")["pending"] == 1
 
 
 def test_without_a_threshold_nothing_waits(

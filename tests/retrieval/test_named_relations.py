@@ -102,3 +102,30 @@ def test_without_the_weights_there_is_no_model(settings: Any, tmp_path: Path) ->
     settings.MODEL_PACKAGES = str(tmp_path)
     assert not has_relation_model()
     prepare_relation_model()  # nothing to do
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "- Ada keeps the gate.\n- Bo sleeps.",
+        "1. Ada keeps the gate.\n2. Bo sleeps.",
+        "| Ada | gate |\n| Bo | bed |",
+        "## Ada\n\nBo sleeps.",
+        "- Ada keeps the gate.\n\nBo sleeps.",
+    ],
+)
+def test_items_rows_and_headings_are_read_apart(text: str) -> None:
+    spans = [
+        MarkedSpan(text.index(name), text.index(name) + 2, "person", name == "Ada")
+        for name in ("Ada", "Bo")
+    ]
+    assert ReadText(text).window(spans) is None
+
+
+@pytest.mark.parametrize(
+    "text", ["- Ada keeps the gate.\n  Bo sleeps.", "It rained.\nAda keeps the gate.\n\nBo sleeps."]
+)
+def test_an_item_goes_on_in_its_next_line_and_prose_in_the_next_paragraph(text: str) -> None:
+    window = window_of(text, "Ada", "Bo", "person", "person")
+    assert not window.marked.text.startswith("-")
+    assert window.marked.text.endswith("sleeps.")

@@ -85,6 +85,13 @@ class NameForm:
         return NameMatch(self.entry.key, self.entry.name, how, score)
 
 
+def is_misspelt(reference: str, *names: str) -> bool:
+    """Whether `reference` is one of the names of something in a wrong spelling only: not a part of
+    one, nor an inflection."""
+    found = NameIndex([KnownName(0, names[0], names[1:])]).find(reference)
+    return bool(found) and found[0].how == "fuzzy"
+
+
 Span = tuple[int, int, tuple[NameMatch, ...]]
 """First word, the word after the last, and the equally good matches."""
 Found = tuple[int, tuple[NameMatch, ...]]

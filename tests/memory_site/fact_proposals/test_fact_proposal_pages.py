@@ -125,6 +125,20 @@ def test_a_thread_that_names_two_people_proposes_them(
     assert proposal["loose_ends"]
 
 
+@pytest.mark.parametrize("speaker", ["GM", "DM", "Мастер"])
+def test_a_speaker_is_no_mark_for_a_secret(
+    engine: ApiClient, mira: NPC, lanternbearers: Party, speaker: str
+) -> None:
+    told = ("Mira Voss waited at the ferry. It rained.", "GM only: the ferry is a trap.")
+    steps = [{"text": text, "speaker": speaker} for text in told]
+    body = {"party_id": "lanternbearers", "steps": [*steps, {"text": "I wait.", "speaker": "Nuri"}]}
+    assert engine.post("world/threads/t-9/steps", body)[0] == 200
+    proposal = engine.post("world/threads/t-9/propose", {})[1]
+    assert proposal["notes"] == "GM only: the ferry is a trap."
+    assert "Mira Voss waited at the ferry. It rained." in proposal["summary"]
+    assert "Nuri: I wait." in proposal["summary"]
+
+
 def test_entries_and_episodes_have_a_button_that_reads_them(
     master: Client, player: Client, engine: ApiClient, world: World, saltmen: Lore
 ) -> None:

@@ -6,6 +6,7 @@ import pytest
 
 from knowledge.entry_store import save_entry
 from knowledge.fact_proposal_model import FactProposal
+from knowledge.graph.manual_facts import save_manual_fact
 from knowledge.graph.models import GraphEdge, GraphNode
 from knowledge.models import Lore
 from knowledge.trash import trash_lore
@@ -20,7 +21,7 @@ from memory_site.fact_proposals.store import (
     read_world,
 )
 from retrieval.errors import Conflict, Invalid
-from tests.memory_site.fact_proposals.conftest import TEXT
+from tests.memory_site.fact_proposals.conftest import TEXT, make_entity
 from worlds.calendars.presets import preset
 from worlds.models import World
 from worlds.world_calendar import save_calendar
@@ -92,6 +93,78 @@ def test_what_the_graph_says_already_is_not_proposed(world: World, saltmen: Lore
     FactProposal.objects.all().delete()
     read(world)
     assert not FactProposal.objects.filter(fields__label="leads").exists()
+
+
+@pytest.mark.parametrize(
+    ("subject", "relation", "label", "target", "is_proposed"),
+    [
+        ("Pell Orso", "RELATES_TO", "mentor of", "Halda Brenn", True),
+        ("Pell Orso", "RELATES_TO", "parent of", "Halda Brenn", True),
+        ("Halda Brenn", "RELATES_TO", "daughter of", "Pell Orso", True),
+        ("Pell Orso", "RELATES_TO", "father of", "Halda Brenn", False),
+        ("Pell Orso", "RELATES_TO", "отец", "Halda Brenn", False),
+        ("Pell Orso", "ALLY_WITH", "father of", "Halda Brenn", False),
+    ],
+)
+def test_a_fact_is_known_by_what_its_label_means(
+    world: World, subject: str, relation: str, label: str, target: str, is_proposed: bool
+) -> None:
+    people = {name: make_entity(world, name, "Character") for name in (subject, target)}
+    edge = GraphEdge(world=world, relation_id=relation, label=label)
+    edge.src, edge.dst = people[subject], people[target]
+    save_manual_fact(edge, by="Anna")
+    save_entry(Lore(world=world, slug="pell", title="Tale", body=FATHER))
+    read(world, "pell")
+    assert FactProposal.objects.filter(kind="fact").exists() == is_proposed
+
+
+FATHER = "Pell Orso is the father of Halda Brenn."
+
+
+def test_who_leads_by_a_field_is_not_proposed_again(world: World, saltmen: Lore) -> None:
+    leader = GraphEdge(world=world, relation_id="PART_OF", label="leads")
+    leader.src = GraphNode.objects.get(name="Marta Quill")
+    leader.dst = GraphNode.objects.get(name="The Saltmen")
+    save_manual_fact(leader, by="Anna")
+    read(world)
+    assert not FactProposal.objects.filter(fields__label="leads").exists()
+
+
+def test_a_quote_has_the_whole_links_that_it_begins_and_ends_with(
+    world: World, saltmen: Lore
+) -> None:
+    saltmen.body = "It rained. [[Marta Quill]] **hates** [[ivo-brandt|Ivo Brandt]]\n\nNobody slept."
+    save_entry(saltmen)
+    read(world)
+    hates = one(world, "fact", relation="ENEMY_OF")
+    assert hates.quote == "[[Marta Quill]] **hates** [[ivo-brandt|Ivo Brandt]]"
+    assert saltmen.body[hates.start :].startswith(hates.quote)
+
+
+LISTS = """## Districts
+
+- [[Ropewalk Loft]]
+- [[Sallow Yard]]
+
+| Кто | Чем занят |
+|---|---|
+| Фома Лютый | служит в порту, платит долги |
+| Марфа Зимина | хозяйка порта |
+"""
+
+
+def test_items_and_rows_are_read_apart(world: World) -> None:
+    for name, kind in (
+        ("Ropewalk Loft", "Location"),
+        ("Sallow Yard", "Location"),
+        ("Фома Лютый", "Character"),
+        ("Марфа Зимина", "Character"),
+    ):
+        make_entity(world, name, kind)
+    save_entry(Lore(world=world, slug="town", title="Town", kind="place", body=LISTS))
+    read(world, "town")
+    assert not FactProposal.objects.filter(kind="fact").exists()
+    assert not FactProposal.objects.filter(quote__contains="\n").exists()
 
 
 def test_a_fact_about_a_new_name_waits_for_the_name(world: World, saltmen: Lore) -> None:
@@ -256,3 +329,9 @@ def test_months_of_the_calendar_are_no_names(world: World) -> None:
     save_calendar(world, calendar, by="Anna")
     assert {"january", "monday"} <= calendar_names(world)
     assert calendar_names(World(pk=None, slug="elsewhere", name="Elsewhere")) == frozenset()
+
+
+def test_a_licence_is_not_read(world: World, saltmen: Lore) -> None:
+    saltmen.title = "LICENSE"
+    save_entry(saltmen)
+    assert read(world).new == 0

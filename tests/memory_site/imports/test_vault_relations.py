@@ -7,6 +7,7 @@ import pytest
 from bench.vault_relations import DATA, in_one_form, read_labels
 from knowledge.entry_store import save_entry
 from knowledge.graph.contradictions import open_contradictions
+from knowledge.graph.fact_store import retract_facts
 from knowledge.graph.manual_facts import save_manual_fact
 from knowledge.graph.models import GraphEdge, GraphNode
 from knowledge.graph.protocol import View
@@ -235,6 +236,63 @@ def test_a_fact_that_a_person_corrected_outlives_the_line(world: World, tmp_path
     save_manual_fact(fact, by="anna")
     import_notes(world, tmp_path, {"People/Mira.md": "Nothing more."})
     assert facts_of(world) == {("Jory", "ALLY_WITH", "Mira")}
+
+
+TRIO = {
+    "People/Wim.md": '---\nbrother: "[[Rosa]]"\n---\n**Enemies:** [[Rosa]]',
+    "People/Rosa.md": "Owns:: [[Clock]]",
+    "Items/Clock.md": "It ticks.",
+}
+
+
+def test_what_a_person_retracted_stays_so_when_the_vault_is_imported_again(
+    world: World, tmp_path: Path
+) -> None:
+    import_notes(world, tmp_path, TRIO)
+    facts = list(GraphEdge.objects.believed_now().filter(world=world))
+    assert len(facts) == 3
+    retract_facts(facts, because="they were wrong")
+    import_notes(world, tmp_path, TRIO)
+    assert facts_of(world) == set()
+    # A note that has changed elsewhere states its old lines no louder than before.
+    import_notes(world, tmp_path, {"People/Rosa.md": "Owns:: [[Clock]]\n\nShe is tall."})
+    assert facts_of(world) == set()
+
+
+def test_what_a_person_corrected_stays_so_when_the_vault_is_imported_again(
+    world: World, tmp_path: Path
+) -> None:
+    import_notes(world, tmp_path, TRIO)
+    brother = GraphEdge.objects.get(label="brother of")
+    brother.label = "sister of"
+    save_manual_fact(brother, by="anna")
+    enemy = GraphEdge.objects.get(relation="ENEMY_OF")
+    enemy.since = 4.0
+    save_manual_fact(enemy, by="anna")
+    before = set(GraphEdge.objects.believed_now().values_list("pk", "label", "since"))
+    import_notes(world, tmp_path, TRIO)
+    assert set(GraphEdge.objects.believed_now().values_list("pk", "label", "since")) == before
+
+
+def test_a_line_or_a_field_that_comes_back_states_its_fact_again(
+    world: World, tmp_path: Path
+) -> None:
+    import_notes(world, tmp_path, TRIO)
+    before = facts_of(world)
+    import_notes(world, tmp_path, {"People/Wim.md": "Nobody.", "People/Rosa.md": "Nobody."})
+    assert facts_of(world) == set()
+    import_notes(world, tmp_path, TRIO)
+    assert facts_of(world) == before
+
+
+def test_a_retracted_fact_of_an_undone_import_is_written_by_the_next_one(
+    world: World, tmp_path: Path
+) -> None:
+    import_notes(world, tmp_path, TRIO)
+    before = facts_of(world)
+    undo(ImportRun.objects.get())
+    import_notes(world, tmp_path, TRIO)
+    assert facts_of(world) == before
 
 
 def test_family_of_a_vault_stands_in_the_profiles(

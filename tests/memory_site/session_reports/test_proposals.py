@@ -146,6 +146,27 @@ def test_promises_and_questions_are_loose_ends(table: Session) -> None:
     assert loose == ["We promised Mira a lamp.", "Nobody knows who rang the bell."]
 
 
+MIXED = """Мира разозлилась на нас. Мы обещали Мире вернуть лампу.
+We waited for Jory Fenn at the Lower Landing and counted the boats. It rained until the evening.
+미라는 우리를 믿기로 했다. GM only: the lamp is a fake."""
+
+
+def test_each_sentence_is_read_in_its_own_language(table: Session) -> None:
+    proposal = read(table, MIXED)
+    assert proposal.language == "en"
+    assert [(line.axis, line.delta > 0) for line in proposal.changes] == [
+        ("affection", False),
+        ("trust", True),
+    ]
+    assert [each.text for each in proposal.loose_ends] == ["Мы обещали Мире вернуть лампу."]
+    assert "fake" not in proposal.summary
+
+
+def test_a_mark_for_game_masters_in_the_language_of_the_report_counts(table: Session) -> None:
+    text = "Мира ждала нас на Нижней пристани до вечера. Мастер: Jory Fenn took the ninth boat."
+    assert "ninth" not in read(table, text).summary
+
+
 def test_what_the_players_do_not_know_goes_into_the_notes(table: Session) -> None:
     proposal = read(table, "Mira paid. The players do not know that Jory stole the oar.")
     assert proposal.summary == "Mira paid."

@@ -1,0 +1,66 @@
+"""Which sex facts and names tell: a label tells that of the end that it is about, and a Russian
+given name that of its bearer."""
+
+from knowledge.fact_check.labelled_facts import LabelledFact
+from knowledge.graph.models import GraphNode
+from retrieval.text import is_cyrillic
+
+OTHER_SEX = {"male": "female", "female": "male"}
+MEN_IN_A = frozenset(
+    {
+        "воевода",
+        "староста",
+        "судья",
+        "слуга",
+        "дядя",
+        "дедушка",
+        "убийца",
+        "вельможа",
+        "старшина",
+        "глава",
+        "мужчина",
+        "юноша",
+        "коллега",
+        "сирота",
+    }
+)
+MEN = MEN_IN_A | {
+    *("илья", "никита", "фома", "савва", "лука", "кузьма", "данила", "гаврила", "миша", "саша"),
+    *("тиша", "сенька", "гришка", "ванька", "петя", "ваня", "коля", "митя", "вася"),
+}
+HARD = frozenset("бвгджзйклмнпрстфхцчшщ")
+"""Letters in which given names of men end."""
+
+
+def sex_of_name(node: GraphNode) -> str:
+    """Return `male` or `female` by the endings of the given names in Russian; nothing without one,
+    or when they differ."""
+    given = {
+        next((word for word in name.split() if word[0].isupper()), "").casefold()
+        for name in (node.name, *node.aliases)
+        if is_cyrillic(name.casefold())
+    }
+    sexes = {_sex_of_word(word) for word in given if word}
+    return sexes.pop() if len(sexes) == 1 else ""
+
+
+def _sex_of_word(word: str) -> str:
+    if word in MEN or word[-1] in HARD:
+        return "male"
+    return "female" if word[-1] in "ая" else ""
+
+
+def sex_of_spouse(fact: LabelledFact, whom: object) -> str:
+    """Return the sex of `whom` by the one to whom `fact` says that they are married."""
+    told = [sex for end, sex in fact.sexes if end != whom]
+    ends = (fact.first, fact.second)
+    return OTHER_SEX[told[0]] if told and fact.bond == "spouse" and whom in ends else ""
+
+
+def may_be_of_sex(fact: LabelledFact, whom: object, sex: str) -> bool:
+    """Whether nothing that `fact` and the name of its end `whom` tell is against it."""
+    told = dict(fact.sexes).get(whom) or sex_of_spouse(fact, whom)
+    if not told:
+        ends = {node.pk: node for node in (fact.edge.src, fact.edge.dst)}
+        told = sex_of_name(ends[whom])  # type: ignore[index]
+    return not sex or not told or told == sex
