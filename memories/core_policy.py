@@ -14,9 +14,12 @@ SOFT_BUDGET, MAX_BULLETS, MAX_CHARACTERS = 8, 10, 4000
 TRANSIENT = re.compile(
     r"\b(?:this session|current session|right now|for now|for today|today only|just now|"
     r"at the moment|temporar(?:y|ily)|in this conversation|one-off|"
-    r"currently (?:debugging|working on|trying|waiting))\b"
+    r"(?:today|tonight|this (?:morning|evening|week))(?!'s)|"
+    r"currently (?:(?:am|is|are|we|I|it) )*"
+    r"(?:debugging|working|trying|waiting|testing|fixing|reading))\b"
     r"|\bTraceback\b|\b(?:ERROR|WARN(?:ING)?|DEBUG)\b[: ]|\b\d{1,2}:\d{2}:\d{2}\b"
-    r"|(?i:сейчас|в этой сессии|на сегодня|временно|пока что)|지금|이번 세션|임시로|오늘만",
+    r"|(?i:сейчас|в этой сессии|на этой неделе|\bсегодня\b|временно|пока что)"
+    r"|지금|이번 (?:세션|주)|임시로|오늘",
     re.IGNORECASE,
 )
 HEADING = re.compile(r"^#\s+(.+?)\s*#*\s*$")

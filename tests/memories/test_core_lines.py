@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from memories import core, core_lines, tools
+from memories import core, core_lines, core_policy, tools
 from memories.core_lines import LineEvidence
 from memories.curation import lifecycle
 from memories.erasure import deletion
@@ -147,3 +147,21 @@ def test_the_page_says_of_a_line_from_before_that_its_memories_are_unknown(
     core.write_by_hand(with_core, CORE.replace("short answers", "short, kind answers"), reason="")
     page = admin_client.get(f"/admin/memories/namespace/{with_core.pk}/core/").content.decode()
     assert "Written before" not in page
+
+
+@pytest.mark.parametrize(
+    ("line", "is_lasting"),
+    [
+        ("Currently we are debugging the toll script.", False),
+        ("The user is tired today.", False),
+        ("Сегодня пользователь устал.", False),
+        ("오늘 사용자는 피곤하다.", False),
+        ("Write today's date as 4 May.", True),
+        ("Prefers short answers.", True),
+        ("Играет по четвергам.", True),
+        ("목요일마다 게임을 진행한다.", True),
+    ],
+)
+def test_a_line_about_today_is_not_lasting(line: str, *, is_lasting: bool) -> None:
+    page = f"# SOUL\n\n# TOOLS\n\n# RULE\n\n# USER\n- {line}\n"
+    assert (core_policy.problems(page) == []) is is_lasting
