@@ -9,8 +9,12 @@ HIDDEN_FIELDS = {"id", "metadata", "payload", "explain", "truncated", "degraded"
 def to_text(answer: Mapping[str, Any]) -> str:
     """Return a compact answer in lines of text: hits numbered, empty fields left out."""
     lines = list(lines_of(answer, ""))
-    if answer.get("degraded"):
-        lines.append(f"(Answered without: {', '.join(answer['degraded'])}.)")
+    degraded = answer.get("degraded", ())
+    # "vector" took no part, "vector: 37 % of this world" took a part.
+    if absent := [part for part in degraded if ":" not in part]:
+        lines.append(f"(Answered without: {', '.join(absent)}.)")
+    if partial := [part for part in degraded if ":" in part]:
+        lines.append(f"(Answered in part by {', '.join(partial)}.)")
     if answer.get("truncated"):
         lines.append("(There is more: ask narrower, or for more.)")
     return "\n".join(lines) or "Nothing found."
@@ -18,7 +22,9 @@ def to_text(answer: Mapping[str, Any]) -> str:
 
 def lines_of(node: Mapping[str, Any], indent: str) -> Iterator[str]:
     for name, value in node.items():
-        if name in HIDDEN_FIELDS or value in (None, "", [], {}):
+        is_asked_for = name == "id" and "bucket" in node  # by memory_revise and memory_tell
+        is_hidden = name in HIDDEN_FIELDS and not is_asked_for
+        if is_hidden or value in (None, "", [], {}):
             continue
         if isinstance(value, Mapping):
             yield f"{indent}{name}:"

@@ -59,6 +59,7 @@ def test_the_id_of_a_memory_stays_because_it_is_revised_by_it() -> None:
     memory = BucketHit(id=row, text="The toll is ten silver.", bucket="fact", score=0.5)
     answer = compact(SearchOut(hits=[MemoryHit(**vars(memory), match="both", recorded_ms=1)]))
     assert answer["hits"][0]["id"] == row
+    assert row in to_text(answer)
     assert "id" in compact_schema(SearchOut)["$defs"]["MemoryHit"]["properties"]
 
 
@@ -82,6 +83,12 @@ def test_what_is_out_of_the_ordinary_is_said() -> None:
     assert (hit["visibility"], hit["secret"], hit["truncated"]) == ("gm", True, True)
     assert hit["known_to"] == ["npc:mira"]
     assert (answer["truncated"], answer["degraded"]) == (True, ["vector"])
+
+
+def test_a_model_reads_what_took_no_part_and_what_took_a_part() -> None:
+    text = to_text({"hits": [], "degraded": ["llm", "vector: 37 % of this world"]})
+    assert "(Answered without: llm.)" in text
+    assert "(Answered in part by vector: 37 % of this world.)" in text
 
 
 def test_an_answer_without_rows_says_so() -> None:
