@@ -22,9 +22,7 @@ def to_text(answer: Mapping[str, Any]) -> str:
 
 def lines_of(node: Mapping[str, Any], indent: str) -> Iterator[str]:
     for name, value in node.items():
-        is_asked_for = name == "id" and "bucket" in node  # by memory_revise and memory_tell
-        is_hidden = name in HIDDEN_FIELDS and not is_asked_for
-        if is_hidden or value in (None, "", [], {}):
+        if name in HIDDEN_FIELDS or value in (None, "", [], {}):
             continue
         if isinstance(value, Mapping):
             yield f"{indent}{name}:"
@@ -34,6 +32,8 @@ def lines_of(node: Mapping[str, Any], indent: str) -> Iterator[str]:
         else:
             text = ", ".join(str(item) for item in value) if isinstance(value, list) else value
             yield f"{indent}{name}: {text}"
+    if "bucket" in node and node.get("id"):  # asked for by memory_revise and memory_tell
+        yield f"{indent}id: {node['id']}"
 
 
 def numbered_lines(name: str, items: list[Mapping[str, Any]], indent: str) -> Iterator[str]:
