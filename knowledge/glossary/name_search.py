@@ -185,7 +185,7 @@ class TitleWords:
         return word_key(word) in self.meanings
 
     def _by_sound(self, word: str) -> frozenset[str]:
-        found = [each for each in self.sounds.find(word) if each.likeness >= LEAST_SOUND]
+        found = [each for each in self.sounds.find(word) if each.similarity >= LEAST_SOUND]
         best = (word_stem(self.sounds.names[each.name]) for each in found[:1])
         return frozenset(best) & self.holders.keys()
 
@@ -238,7 +238,7 @@ class NameSearch:
             weight = (0.5 + 0.5 * share) * (1 - 1 / max(length, 1))
             for match in self._sounds.find(span):
                 number = self._sounding[match.name]
-                certainty = weight * (match.likeness - UNLIKE) / (1 - UNLIKE)
+                certainty = weight * (match.similarity - UNLIKE) / (1 - UNLIKE)
                 scores[number] = max(scores[number], certainty)
         return scores
 

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 from rapidfuzz import fuzz, process
 
-from retrieval.text import likeness, pronunciations
+from retrieval.text import pronunciations, sound_similarity
 
-LEAST_LIKENESS = 0.84
+LEAST_SIMILARITY = 0.84
 LEAST_SHARED = 70.0
 """Share (0–100) of the sounds of a pronunciation that a candidate has in the same order."""
 CANDIDATES = 15
@@ -17,10 +17,10 @@ SHORTEST, SHORT = 3, 4
 
 @dataclass(frozen=True)
 class SoundMatch:
-    """`name` is the number of a name of the index; `likeness` is 1 for the same sound."""
+    """`name` is the number of a name of the index; `similarity` is 1 for the same sound."""
 
     name: int
-    likeness: float
+    similarity: float
 
 
 class SoundIndex:
@@ -34,8 +34,8 @@ class SoundIndex:
         """Return the names that sound like `text`, most alike first."""
         found = {}
         for number in set(self._candidates(text)):
-            alike = likeness(text, self.names[number])
-            if alike >= LEAST_LIKENESS:
+            alike = sound_similarity(text, self.names[number])
+            if alike >= LEAST_SIMILARITY:
                 found[number] = alike
         return [SoundMatch(*each) for each in sorted(found.items(), key=lambda each: -each[1])]
 

@@ -92,10 +92,12 @@ def correct_spelling(
     text = unicodedata.normalize("NFC", text)
     words = name_words(text)
     spelling = Spelling(text)
+    if len(words) > MOST_WORDS:
+        return spelling
     unknown = [word for word in words if is_unknown(word.norm, known)]
     if len(words) > LONGEST_NAME:
         unknown = [word for word in unknown if not is_ordinary(word.norm)]
-    if len(words) > MOST_WORDS or not unknown:
+    if not unknown:
         return spelling
     occurring = find_occurring([word.norm for word in unknown])
     unknown = [word for word in unknown if word.norm not in occurring]

@@ -118,12 +118,12 @@ def numbered_values(plain: str) -> tuple[str, list[Value], list[str]]:
     for each, before, behind in NUMBERED:
         if each.is_asked_in(plain) and (given := before.search(plain) or behind.search(plain)):
             values.append(each)
-            patterns.append(labelled(each, given[1]))
+            patterns.append(pattern_of_value(each, given[1]))
             plain = plain.replace(given[0], " ")
     return plain, values, patterns
 
 
-def labelled(value: Value, number: str) -> str:
+def pattern_of_value(value: Value, number: str) -> str:
     labels = "|".join(map(re.escape, value.labels))
     return rf"\*\*(?:{labels})[:.]?\*\*:?\s*{number}(?![\d/])"
 

@@ -46,7 +46,7 @@ from retrieval.text.names.phrase_keys import (
     spelled_keys,
     text_phrase_keys,
 )
-from retrieval.text.names.transliteration import likeness, pronunciations
+from retrieval.text.names.transliteration import pronunciations, sound_similarity
 from retrieval.text.russian_dictionary import dictionary_forms, is_russian_word, russian_analyzer
 from retrieval.text.secret_blocks import (
     DEEPEST_SECRET,
@@ -114,7 +114,6 @@ __all__ = [
     "jamo",
     "language_of_open_text",
     "light_stem",
-    "likeness",
     "link_targets",
     "load_yaml",
     "misspelt_keys",
@@ -138,6 +137,7 @@ __all__ = [
     "slug_of_title",
     "slugify",
     "snowball_stem",
+    "sound_similarity",
     "spelled_keys",
     "split_front_matter",
     "split_secrets",

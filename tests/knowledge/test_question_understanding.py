@@ -341,6 +341,13 @@ class TestEverydaySpeech:
         }
         assert max(len(word) for each in choices for word in each.split()) <= LONGEST_BEGINNING
 
+    def test_the_words_of_a_pasted_text_are_not_looked_up(self) -> None:
+        def is_ordinary(word: str) -> bool:
+            raise AssertionError(word)
+
+        known, names = WordIndex(["fireball"]), NameIndex([KnownName(1, "Fireball")])
+        assert not correct_spelling("firebal " * 50, known, names, is_ordinary=is_ordinary)
+
     def test_a_very_long_word_is_not_looked_up_as_a_slip(self) -> None:
         def find_occurring(words: list[str]) -> set[str]:
             raise AssertionError(words)

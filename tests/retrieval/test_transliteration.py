@@ -2,7 +2,7 @@
 
 import pytest
 
-from retrieval.text import likeness, pronunciations
+from retrieval.text import pronunciations, sound_similarity
 
 
 @pytest.mark.parametrize(
@@ -30,7 +30,7 @@ from retrieval.text import likeness, pronunciations
 )
 def test_a_transliteration_sounds_like_the_name(english: str, spellings: list[str]) -> None:
     for spelling in spellings:
-        assert likeness(english, spelling) >= 0.84, spelling
+        assert sound_similarity(english, spelling) >= 0.84, spelling
 
 
 @pytest.mark.parametrize(
@@ -50,7 +50,7 @@ def test_a_transliteration_sounds_like_the_name(english: str, spellings: list[st
 def test_an_ordinary_word_sounds_like_no_name(word: str) -> None:
     names = ("Fireball", "Magic Missile", "Counterspell", "Dragon Slayer", "Misty Step")
     for name in (*names, "Swarm", "Surnames", "Treant", "Prone"):
-        assert likeness(name, word) < 0.8, name
+        assert sound_similarity(name, word) < 0.8, name
 
 
 @pytest.mark.parametrize(
@@ -66,7 +66,7 @@ def test_an_ordinary_word_sounds_like_no_name(word: str) -> None:
 def test_vowels_tell_names_of_the_same_consonants_apart(
     spelling: str, name: str, other: str
 ) -> None:
-    assert likeness(spelling, name) > likeness(spelling, other) + 0.2
+    assert sound_similarity(spelling, name) > sound_similarity(spelling, other) + 0.2
 
 
 def test_an_english_name_has_several_pronunciations() -> None:

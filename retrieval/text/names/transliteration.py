@@ -129,11 +129,11 @@ DIFFERENT = 9.0
 def pronunciations(name: str) -> frozenset[str]:
     """Return the ways in which `name` may sound."""
     words = [word.norm for word in name_words(name)]
-    ways = zip(*(ways_of(word) for word in words), strict=True)
+    ways = zip(*(variants_of(word) for word in words), strict=True)
     return frozenset(re.sub(r"([A-Zr])\1+", r"\1", "".join(way)) for way in ways)
 
 
-def ways_of(word: str) -> tuple[str, str, str]:
+def variants_of(word: str) -> tuple[str, str, str]:
     if has_hangul(word):
         sound = "".join(map(sound_of_syllable, word))
         return sound, sound, ADDED_I.sub("", sound)
@@ -147,13 +147,13 @@ def ways_of(word: str) -> tuple[str, str, str]:
     bare = ONLY_Y.sub(r"\1igh\2", word)
     by_rule = (*MAGIC_E, *VOWEL_RULES, *LETTERS, *LATIN_SOUNDS)
     return (
-        spoken(word, (*LETTERS, *LATIN_SOUNDS)),
-        spoken(bare, by_rule),
-        spoken(bare, (*OPEN_SYLLABLES, *by_rule)),
+        sounds_by_rules(word, (*LETTERS, *LATIN_SOUNDS)),
+        sounds_by_rules(bare, by_rule),
+        sounds_by_rules(bare, (*OPEN_SYLLABLES, *by_rule)),
     )
 
 
-def spoken(word: str, rules: Iterable[tuple[re.Pattern[str], str]]) -> str:
+def sounds_by_rules(word: str, rules: Iterable[tuple[re.Pattern[str], str]]) -> str:
     """Return the sounds of a Latin word: at each place those of the first rule that fits."""
     rules, sounds, place = tuple(rules), [], 0
     while place < len(word):
@@ -175,14 +175,14 @@ def sound_of_syllable(letter: str) -> str:
     return (INITIAL_SOUNDS[number // 588] + vowel + FINAL_SOUNDS[number % 28]).replace("-", "")
 
 
-def likeness(name: str, other: str) -> float:
+def sound_similarity(name: str, other: str) -> float:
     """Return how alike (0–1) two names sound, by their most similar pronunciations."""
     pairs = product(pronunciations(name), pronunciations(other))
-    return max((likeness_of_sounds(*pair) for pair in pairs), default=0.0)
+    return max((similarity_of_sounds(*pair) for pair in pairs), default=0.0)
 
 
 @lru_cache(50_000)
-def likeness_of_sounds(sounds: str, others: str) -> float:
+def similarity_of_sounds(sounds: str, others: str) -> float:
     longest = max(sum(map(cost_of, sounds)), sum(map(cost_of, others)))
     return max(0.0, 1 - distance(sounds, others) / longest) if longest else 0.0
 
