@@ -195,9 +195,27 @@ def test_a_decision_is_undone_with_what_it_wrote(world: World, saltmen: Lore) ->
         assert not decide_many(rows.filter(kind=kind), "reopen", by="Anna").refused
     assert not GraphEdge.objects.believed_now().exists()
     assert GraphNode.objects.get(name="Joss Arden").aliases == []
-    # A name that facts were about stays: its history is not cut.
-    refused = decide_many(rows.filter(kind="entity"), "reopen", by="Anna").refused
-    assert len(refused) == 1
+    assert not decide_many(rows.filter(kind="entity"), "reopen", by="Anna").refused
+    assert not GraphNode.objects.believed_now().filter(name="Joss Arden").exists()
+    # What was believed about the name stays as history.
+    assert GraphEdge.objects.filter(src__name="Joss Arden").exists()
+
+
+def test_many_are_taken_back_at_once_and_can_be_accepted_again(world: World, saltmen: Lore) -> None:
+    read(world)
+    rows = FactProposal.objects.filter(world=world)
+    for _time in range(2):
+        assert decide_many(rows, "accept", by="Anna").refused == {}
+        assert GraphNode.objects.believed_now().filter(name="Joss Arden").count() == 1
+        assert decide_many(rows, "reopen", by="Anna").refused == {}
+        assert not GraphNode.objects.believed_now().filter(name="Joss Arden").exists()
+
+
+def test_a_name_with_a_fact_that_stands_is_not_taken_back(world: World, saltmen: Lore) -> None:
+    read(world)
+    rows = FactProposal.objects.filter(world=world)
+    decide_many(rows, "accept", by="Anna")
+    assert len(decide_many(rows.filter(kind="entity"), "reopen", by="Anna").refused) == 1
 
 
 def test_a_name_without_facts_is_taken_back(world: World, saltmen: Lore) -> None:
