@@ -64,6 +64,15 @@ def test_a_fact_quotes_the_line_that_states_it(world: World) -> None:
     assert table in notes, "two sources that say the same are two facts"
 
 
+def test_a_fact_of_a_field_quotes_its_line(world: World, tmp_path: Path) -> None:
+    note = "---\nregion: '[[Kestrel Reach]]'\nallies: ['[[Mira]]', '[[Jory]]']\n---\nA town."
+    notes = {"Places/Quay.md": note, "Places/Kestrel Reach.md": "Wide."}
+    people = {"People/Mira.md": "A clerk.", "People/Jory.md": "A clerk."}
+    import_notes(world, tmp_path, {**notes, **people})
+    lines = set(GraphEdge.objects.values_list("source_note", flat=True))
+    assert lines == {"region: Kestrel Reach", "allies: Mira", "allies: Jory"}
+
+
 def test_what_a_secret_states_is_for_game_masters(world: World) -> None:
     import_path(world, VAULT, ImportOptions(visibility="public", status="published"))
     loves = GraphEdge.objects.get(src__name="Vess Marlow", label__iexact="lover")
