@@ -210,12 +210,10 @@ def state_of(entry: Any) -> str:
     return "pending" if entry.held and entry.ruling is None else "counts"
 
 
-def why_no_ruling(change: int, state: str, kind: Kind) -> str:
+def why_no_ruling(change: int, state: str, kind: str) -> str:
     """Say why a change in this state cannot get a ruling."""
     states = " or ".join(f"“{each}”" for each in RULED_STATES[kind])
-    return (
-        f"Change {change} is in the state “{state}”; for this ({kind.value}) it must be {states}."
-    )
+    return f"Change {change} is in the state “{state}”; for this ({kind}) it must be {states}."
 
 
 @transaction.atomic
@@ -229,7 +227,7 @@ def write_ruling(
     if current is None:
         raise Invalid("Rulings are about changes, not about other rulings.")
     if (state := state_of(current)) not in RULED_STATES[kind]:
-        raise NotInForce(why_no_ruling(entry.pk, state, kind))
+        raise NotInForce(why_no_ruling(entry.pk, state, kind.value))
     ruling = DispositionChange.objects.create(
         npc_id=entry.npc_id,
         party=party,

@@ -217,7 +217,7 @@ def rule_on_opinion(
         raise Invalid(f"There is no ruling {verdict[:80]!r}.", candidates=list(VERDICTS))
     kind = VERDICTS[verdict]
     if (state := state_of(current)) not in RULED_STATES[kind]:
-        raise NotInForce(why_no_ruling(entry.pk, state, kind))
+        raise NotInForce(why_no_ruling(entry.pk, state, kind.value))
     if kind == Kind.APPROVAL:
         reason = reason or _("Approved.")
     names = ("world_id", "faction_id", "party_id", "npc_id", "other_id")
