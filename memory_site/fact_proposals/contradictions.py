@@ -43,7 +43,7 @@ def contradictions_of_facts(
     by_edge = {edge.pk: key for key, edge in edges.items()}
     for clash in clashes_of(list(edges.values())):
         for fact, other in ((clash.first, clash.second), (clash.second, clash.first)):
-            if fact and fact.pk in by_edge and (against := _stored(clash, other)):
+            if fact and fact.pk in by_edge and (against := _parts_of_clash(clash, other)):
                 found.setdefault(by_edge[fact.pk], []).append(against)
     checker = FactChecker(View(world, GM), relations)
     for each in findings:
@@ -67,13 +67,13 @@ def contradiction_in_words(stored: Sequence[str] | str) -> str:
     return f"{subject} {relation_label(relation, label)} {target}"
 
 
-def _stored(clash: Clash, other: GraphEdge | None) -> list[str]:
+def _parts_of_clash(clash: Clash, other: GraphEdge | None) -> list[str]:
     if clash.ended_node:
         return [clash.ended_node.name, clash.rule.says]
-    return _stored_fact(other) if other else []
+    return _parts_of_fact(other) if other else []
 
 
-def _stored_fact(fact: GraphEdge) -> list[str]:
+def _parts_of_fact(fact: GraphEdge) -> list[str]:
     ends = [fact.src.name, fact.dst.name]
     subject, target = ends[::-1] if fact.written_as else ends
     return [subject, fact.written_as or fact.relation_id, fact.label, target]
@@ -88,5 +88,5 @@ def _against_label(checker: FactChecker, finding: Finding) -> list[list[str]]:
             a, b = b, a
         verdict = checker.judge(Claim(a, b, (meaning.kind,)))
         if verdict.result == FALSE:
-            return [_stored_fact(edge) for edge in verdict.opposing]
+            return [_parts_of_fact(edge) for edge in verdict.opposing]
     return []
