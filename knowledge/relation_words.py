@@ -7,15 +7,17 @@ from knowledge.graph.models import FREE_RELATION, NodeKind
 from knowledge.graph.relations import Relations
 
 WORDS: dict[str, str] = {
-    "LOCATED_IN": "location|located|home|lives|live in|based|base|headquarters|region|"
+    "LOCATED_IN": "location|located|home|hometown|lives|live in|based|base|headquarters|region|"
     "residence|resident|place|birthplace|"
-    "born in|место|дом|живёт|живет|находится|регион|штаб|위치|지역|고향|거주|거주지|본거지",
+    "born in|место|дом|живёт|живет|проживает|находится|расположен|расположена|регион|штаб|"
+    "родной город|родина|위치|지역|고향|거주|거주지|사는 곳|출생지|본거지",
     "PART_OF": "part of|parent|member|membership|faction|factions|guild|organi[sz]ations?|"
     "affiliation|allegiance|belongs|region|leads|фракция|фракции|член|"
     "состоит|входит|часть|регион|소속|세력|일부|지역",
-    "OWNED_BY": "owner|owned by|owned|holder|владелец|принадлежит|주인|소유자",
-    "OWNS": "owns|owning|possesses|carries|wields|possessions|belongings|inventory|"
-    "владеет|имущество|소유|소지품",
+    "OWNED_BY": "owner(?! of)|owned by|owned|holder(?! of)|владелец|владелица|хозяин|хозяйка|"
+    "принадлежит|주인|소유자",
+    "OWNS": "owns|owner of|holder of|owning|possesses|carries|wields|possessions|belongings|"
+    "inventory|владеет|имущество|소유|소지품",
     "ALLY_WITH": "ally|allies|allied|friend|friends|союзник|союзники|друг|друзья|동료|친구|동맹",
     "ENEMY_OF": "enemy|enemies|foe|foes|rival|rivals|nemesis|hates|враг|враги|соперник|"
     "соперники|적|원수|라이벌",
@@ -25,23 +27,40 @@ WORDS: dict[str, str] = {
 PATTERNS = {code: re.compile(rf"\b(?:{words})\b", re.IGNORECASE) for code, words in WORDS.items()}
 
 
+PLACE_IN_PLACE = re.compile(
+    r"\b(?:location|located|region|place|место|находится|расположена?|расположено|регион|위치|지역)\b",
+    re.IGNORECASE,
+)
+"""Words by which a place is a part of another one: nothing but a place is *in* a place."""
+
+
 def relation_for(relations: Relations, words: str, src: NodeKind, dst: NodeKind) -> str:
     """The first relation whose words occur in `words` and that may join these kinds."""
     for code, pattern in PATTERNS.items():
         known = relations.get(code)
         if known and (src, dst) in known.joins and pattern.search(words):
             return code
-    return FREE_RELATION
+    is_place = src == dst == NodeKind.LOCATION and PLACE_IN_PLACE.search(words)
+    return "PART_OF" if is_place and (src, dst) in joins_of(relations, "PART_OF") else FREE_RELATION
+
+
+def joins_of(relations: Relations, code: str) -> frozenset[tuple[str, str]]:
+    relation = relations.get(code)
+    return relation.joins if relation else frozenset()
 
 
 READ_FROM_TARGET: dict[str, str] = {
     "member of": "members|члены|участники|구성원|회원",
-    "leads": "leader|leaders|led by|head|глава|лидер|지도자|수장",
-    "rules": "ruler|ruled by|правитель|통치자",
+    "leads": "leader|leaders|led by|head|headed by|commander|commanders|commanded by|captain|chief|"
+    "chieftain|глава|лидер|командир|командующий|капитан|вождь|предводитель|지도자|수장|대장|"
+    "단장|사령관",
+    "rules": "ruler|rulers|ruled by|правитель|правительница|통치자",
     "lives in": "residents|inhabitants|жители|обитатели|주민|거주자",
     "part of": "places|districts|subgroups",
-    "mentor of": "mentor|наставник|스승",
-    "apprentice of": "apprentice|ученик|제자",
+    "mentor of": "mentor|mentors|teacher|teachers|наставник|наставники|наставница|учитель|учителя|"
+    "учительница|스승",
+    "apprentice of": "apprentice|apprentices|pupil|pupils|student|students|disciple|disciples|"
+    "ученик|ученики|ученица|ученицы|제자|제자들",
 }
 """Fields that say what their target is to the entry: *leader: Mira* is *Mira leads …*."""
 KINSHIP_FIELDS: dict[str, str] = {

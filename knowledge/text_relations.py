@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
+from knowledge.relation_words import KINSHIP_WORDS, TARGET_WORDS
 from retrieval.text import find_links, fold_name, without_secrets
 
 LABELLED = re.compile(
@@ -29,18 +30,23 @@ headquarters, owner, owned by, holder, owns, possessions, belongings, inventory,
 leader, leaders, led by, head, ruler, ruled by, residents, inhabitants, places, districts,
 participants, involves, family, relatives, sister, brother, mother, father, wife, husband,
 spouse, son, daughter, child, children, parents, sibling, siblings, mentor, apprentice,
-lover, knows, acquaintances, subgroups,
+lover, knows, acquaintances, subgroups, owner of, holder of, sworn to, loyal to, serves,
+vassal of, hometown, place of residence, lives at, birthplace, place of birth,
 союзник, союзники, друг, друзья, враг, враги, соперник, соперники, фракция, фракции,
 состоит в, входит в, часть, регион, место, дом, живёт в, живет в, находится в, владелец,
 владеет, имущество, члены, участники, глава, лидер, правитель, жители, обитатели, семья,
 сестра, брат, мать, отец, жена, муж, сын, дочь, дети, наставник, ученик, знаком с, штаб,
+владелица, хозяин, хозяйка, принадлежит, место жительства, проживает, проживает в, родной город,
+родина, место рождения, расположен в, расположена в, служит, присягнул, присягнула, верен, верна,
 동맹, 동료, 친구, 적, 원수, 라이벌, 소속, 세력, 일부, 지역,
 위치, 고향, 거주지, 본거지, 주인, 소유자, 소유, 소지품, 구성원, 회원, 지도자,
 수장, 통치자, 주민, 거주자, 참가자, 가족, 자매, 누나, 언니, 여동생,
 형, 오빠, 남동생, 어머니, 아버지, 아내, 남편, 배우자, 아들, 딸, 자녀,
-스승, 제자, 연인, 지인
+스승, 제자, 연인, 지인, 사는 곳, 출생지, 섬기는 사람, 충성
 """
-LABELS = frozenset(fold_name(label) for label in LABEL_WORDS.split(","))
+LABELS = frozenset(
+    fold_name(label) for label in (*LABEL_WORDS.split(","), *KINSHIP_WORDS, *TARGET_WORDS)
+)
 """What a label or a heading has to be; anything else is text."""
 
 

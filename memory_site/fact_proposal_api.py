@@ -10,6 +10,7 @@ from pydantic import Field
 
 from episodes.lookup import find_thread
 from knowledge.fact_proposal_model import FactProposal
+from memory_site.fact_proposals.contradictions import contradiction_in_words
 from memory_site.fact_proposals.decide import accept, decide_ids
 from memory_site.fact_proposals.lists import proposals_of
 from memory_site.fact_proposals.sources import find_source
@@ -62,8 +63,9 @@ class FactProposalOut(ResponseModel):
     def of(cls, row: FactProposal) -> Self:
         statement = ProposedStatement.model_validate(row.fields)
         same = ("id", "kind", "state", "quote", "source_kind", "source_ref", "source_version")
-        more = ("method", "visibility", "contradicts", "decided_by", "decided_at", "created_at")
+        more = ("method", "visibility", "decided_by", "decided_at", "created_at")
         values = {name: getattr(row, name) for name in (*same, *more)}
+        values["contradicts"] = list(map(contradiction_in_words, row.contradicts))
         return cls(says=sentence_of(row.kind, statement), statement=statement, **values)
 
 

@@ -210,6 +210,12 @@ def state_of(entry: Any) -> str:
     return "pending" if entry.held and entry.ruling is None else "counts"
 
 
+def why_no_ruling(change: int, state: str, kind: str) -> str:
+    """Say why a change in this state cannot get a ruling."""
+    states = " or ".join(f"“{each}”" for each in RULED_STATES[kind])
+    return f"Change {change} is in the state “{state}”; for this ({kind}) it must be {states}."
+
+
 @transaction.atomic
 def write_ruling(
     entry: DispositionChange, kind: Kind, *, reason: str, made_by: str
@@ -221,10 +227,7 @@ def write_ruling(
     if current is None:
         raise Invalid("Rulings are about changes, not about other rulings.")
     if (state := state_of(current)) not in RULED_STATES[kind]:
-        needs = " or ".join(RULED_STATES[kind])
-        raise NotInForce(
-            f"Change {entry.pk} is in the state “{state}”: a {kind.value} needs {needs}."
-        )
+        raise NotInForce(why_no_ruling(entry.pk, state, kind.value))
     ruling = DispositionChange.objects.create(
         npc_id=entry.npc_id,
         party=party,
@@ -383,7 +386,7 @@ def latest_in_world_time(party: Party) -> dict[str, Any]:
 
 def check_delta(by: int, largest: int) -> None:
     if not 0 < abs(by) <= largest:
-        raise Invalid(f"A change is between -{largest} and {largest} and not 0, not {by}.")
+        raise Invalid(f"A change is from -{largest} to {largest} and never 0; this one is {by}.")
 
 
 def require_reason(reason: str) -> str:

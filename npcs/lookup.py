@@ -64,8 +64,15 @@ def find_npcs(
         if key in by_id:
             npcs[reference] = by_id[key]
         else:
-            missing[reference] = index.suggest(reference)
+            missing[reference] = ids_of_one_name(everyone, index, reference)
+            missing[reference] = missing[reference] or index.suggest(reference)
     return npcs, missing
+
+
+def ids_of_one_name(npcs: "QuerySet[NPC, Any]", index: NameIndex, reference: str) -> Sequence[str]:
+    """Return the slugs of the NPCs whose whole name `reference` is; none if only one has it."""
+    keys = [match.key for match in index.find_spelled(reference)]
+    return sorted(slugs_of(npcs, keys).values()) if len(keys) > 1 else []
 
 
 def key_of(index: NameIndex, reference: str) -> Any:

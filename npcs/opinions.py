@@ -23,12 +23,13 @@ from npcs.dispositions import (
     latest_in_world_time,
     require_reason,
     state_of,
+    why_no_ruling,
 )
 from npcs.large_changes import is_large
 from npcs.models import NPC, OpinionChange
 from npcs.score import ScoreChange, fold, label_of
 from retrieval.errors import Invalid, NotFound
-from retrieval.text import fold_name
+from retrieval.text import KnownName, NameIndex, fold_name
 from worlds.lookup import as_uuid
 from worlds.models import Party, World
 
@@ -216,8 +217,7 @@ def rule_on_opinion(
         raise Invalid(f"There is no ruling {verdict[:80]!r}.", candidates=list(VERDICTS))
     kind = VERDICTS[verdict]
     if (state := state_of(current)) not in RULED_STATES[kind]:
-        needs = " or ".join(RULED_STATES[kind])
-        raise NotInForce(f"Change {entry.pk} is in the state “{state}”: this needs {needs}.")
+        raise NotInForce(why_no_ruling(entry.pk, state, kind.value))
     if kind == Kind.APPROVAL:
         reason = reason or _("Approved.")
     names = ("world_id", "faction_id", "party_id", "npc_id", "other_id")
@@ -236,8 +236,14 @@ def find_faction(world: World, reference: str) -> GraphNode:
     if not found and not key:
         name = fold_name(reference)
         same = [each for each in factions if name in map(fold_name, (each.name, *each.aliases))]
-        found = same if len(same) == 1 else []
+        if len(same) > 1:
+            ids = sorted(each.slug for each in same)
+            detail = f"Several factions are called {reference!r}: give an id."
+            raise NotFound(detail, candidates=ids)
+        found = same
     if not found:
-        raise NotFound(f"There is no faction {reference!r}, or several of this name.")
+        names = NameIndex(KnownName(each.pk, each.name, each.aliases) for each in factions)
+        detail = f"There is no faction {reference!r} in this world."
+        raise NotFound(detail, candidates=names.suggest(reference))
     node: GraphNode = found[0]
     return node

@@ -84,14 +84,21 @@ def find_row(
     return found
 
 
-def find_exact(rows: "QuerySet[Row, Any]", reference: str, *, what: str, key: str) -> Row:
+def find_exact(
+    rows: "QuerySet[Row, Any]",
+    reference: str,
+    *,
+    what: str,
+    key: str,
+    where: str = " in this world",
+) -> Row:
     """Return the row whose `key` or id is `reference`; raises `NotFound` with the nearest recent
     keys."""
     if row := find_by_key(rows, reference, key):
         return row
     recent = rows.order_by("-pk").values_list(key, flat=True)[:500]
     raise NotFound(
-        f"There is no {what} {reference!r} in this world.",
+        f"There is no {what} {reference!r}{where}.",
         candidates=NameIndex(KnownName(known, known) for known in recent).suggest(reference),
     )
 

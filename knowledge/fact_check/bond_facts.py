@@ -114,10 +114,10 @@ class BondFacts:
         """Return the sexes that the facts tell of the first name of the claim; without any, what
         follows from its husband or wife, else from the name. That of the other end says nothing."""
         told = {sex for fact in self.near for end, sex in fact.sexes if end == self.a.pk}
-        told = told or {sex for _fact, sex in self._told_by_spouse()}
+        told = told or {sex for _fact, sex in self._sexes_by_spouse()}
         return told or {sex_of_name(self.a)}
 
-    def _told_by_spouse(self) -> Iterator[tuple[LabelledFact, str]]:
+    def _sexes_by_spouse(self) -> Iterator[tuple[LabelledFact, str]]:
         """Yield the facts by which the two are married and that tell the sex of the first, by the
         second: of a pair that is asked about as one."""
         for fact in self.near if self.bond.name == "spouse" else ():
@@ -130,7 +130,7 @@ class BondFacts:
         if not self.reading.sex:
             return []
         told = [(fact, s) for fact in self.near for end, s in fact.sexes if end == self.a.pk]
-        told = told or list(self._told_by_spouse())
+        told = told or list(self._sexes_by_spouse())
         return [fact.edge for fact, sex in told if sex != self.reading.sex]
 
     def _other_kinship(self) -> Iterator[GraphEdge]:

@@ -53,9 +53,28 @@ PROGRAM_LABELS = {
     "part of": _("part of"),
     "mentor of": _("mentor of"),
     "apprentice of": _("apprentice of"),
+    "teacher of": _("teacher of"),
+    "physician of": _("physician of"),
+    "friend of": _("friend of"),
+    "rival of": _("rival of"),
+    "serves": _("serves"),
+    "guards": _("guards"),
+    "founder of": _("founder of"),
+    "maker of": _("maker of"),
+    "author of": _("author of"),
+    "capital of": _("capital of"),
+    "owes money to": _("owes money to"),
+    "in love with": _("in love with"),
+    "killed": _("killed"),
+    "married to": _("married to"),
+    "godparent of": _("godparent of"),
+    "godfather of": _("godfather of"),
+    "godmother of": _("godmother of"),
+    "godchild of": _("godchild of"),
+    "born in": _("born in"),
 }
-"""Labels that the fields of NPCs and of notes and the scenes of episodes write: stored in English,
-shown in the language of the page."""
+"""Labels that the fields of NPCs and of notes, the scenes of episodes and proposals from texts
+write: stored in English, shown in the language of the page."""
 
 PROGRAM_RULES = {
     "Nobody and nothing is in two places at one time.": _(

@@ -1,4 +1,5 @@
-"""Which facts of the canon contradict a proposal."""
+"""Which facts of the canon contradict a proposal. They are stored without the words of a language:
+a fact as [subject, relation, label, target], the end of something as [its name, the rule]."""
 
 from collections.abc import Sequence
 
@@ -8,7 +9,7 @@ from knowledge.fact_check.claims import Claim
 from knowledge.fact_check.labelled_facts import meanings_of
 from knowledge.fact_check.verdicts import FALSE
 from knowledge.graph.contradictions import Clash, clashes_of
-from knowledge.graph.labels import fact_sentence
+from knowledge.graph.labels import PROGRAM_RULES, relation_label
 from knowledge.graph.models import FREE_RELATION, GraphEdge
 from knowledge.graph.protocol import View
 from knowledge.graph.relations import Relations
@@ -35,29 +36,50 @@ def edge_of(world: World, finding: Finding, relations: Relations) -> GraphEdge:
 
 def contradictions_of_facts(
     world: World, findings: Sequence[Finding], relations: Relations
-) -> dict[int, list[str]]:
-    """Return, by the `id()` of a finding, the facts against it in words."""
+) -> dict[int, list[list[str]]]:
+    """Return, by the `id()` of a finding, what is against it, as it is stored."""
     edges = {id(each): edge_of(world, each, relations) for each in findings}
-    found: dict[int, list[str]] = {}
+    found: dict[int, list[list[str]]] = {}
     by_edge = {edge.pk: key for key, edge in edges.items()}
     for clash in clashes_of(list(edges.values())):
         for fact, other in ((clash.first, clash.second), (clash.second, clash.first)):
-            if fact and fact.pk in by_edge and (text := _words(clash, other)):
-                found.setdefault(by_edge[fact.pk], []).append(text)
+            if fact and fact.pk in by_edge and (against := _parts_of_clash(clash, other)):
+                found.setdefault(by_edge[fact.pk], []).append(against)
     checker = FactChecker(View(world, GM), relations)
     for each in findings:
         if each.relation == FREE_RELATION and each.label:
             found.setdefault(id(each), []).extend(_against_label(checker, each))
-    return {key: list(dict.fromkeys(texts)) for key, texts in found.items() if texts}
+    each_once = {
+        key: list(map(list, dict.fromkeys(map(tuple, rows)))) for key, rows in found.items()
+    }
+    return {key: rows for key, rows in each_once.items() if rows}
 
 
-def _words(clash: Clash, other: GraphEdge | None) -> str:
+def contradiction_in_words(stored: Sequence[str] | str) -> str:
+    """Return what is against a proposal in the language of the page; a text from before as it
+    is."""
+    if isinstance(stored, str):
+        return stored
+    if len(stored) == 2:
+        name, rule = stored
+        return f"{name}: {PROGRAM_RULES.get(rule, rule)}"
+    subject, relation, label, target = stored
+    return f"{subject} {relation_label(relation, label)} {target}"
+
+
+def _parts_of_clash(clash: Clash, other: GraphEdge | None) -> list[str]:
     if clash.ended_node:
-        return f"{clash.ended_node.name}: {clash.rule.in_words}"
-    return fact_sentence(other) if other else ""
+        return [clash.ended_node.name, clash.rule.says]
+    return _parts_of_fact(other) if other else []
 
 
-def _against_label(checker: FactChecker, finding: Finding) -> list[str]:
+def _parts_of_fact(fact: GraphEdge) -> list[str]:
+    ends = [fact.src.name, fact.dst.name]
+    subject, target = ends[::-1] if fact.written_as else ends
+    return [subject, fact.written_as or fact.relation_id, fact.label, target]
+
+
+def _against_label(checker: FactChecker, finding: Finding) -> list[list[str]]:
     """By what `lore_assert` says of it: another leader, another mother, another kinship."""
     assert finding.other
     for meaning in meanings_of(finding.label)[:1]:
@@ -66,5 +88,5 @@ def _against_label(checker: FactChecker, finding: Finding) -> list[str]:
             a, b = b, a
         verdict = checker.judge(Claim(a, b, (meaning.kind,)))
         if verdict.result == FALSE:
-            return [fact_sentence(edge) for edge in verdict.opposing]
+            return [_parts_of_fact(edge) for edge in verdict.opposing]
     return []

@@ -22,7 +22,7 @@ State, Kind = FactProposal.State, FactProposal.Kind
 AT_ONCE = 200
 """Proposals that are accepted while somebody waits; more are accepted by the worker."""
 ORDER = (Kind.ENTITY, Kind.ALIAS, Kind.DATE, Kind.DEATH, Kind.FACT)
-"""New names come first: facts may be about them."""
+"""New names come first, and are taken back last: facts may be about them."""
 
 
 @dataclass
@@ -86,7 +86,8 @@ def decide_many(rows: QuerySet[FactProposal], decision: str, *, by: str) -> Bulk
         values = {"state": State.DROPPED, "decided_by": by[:150], "decided_at": timezone.now()}
         return BulkResult(rows.filter(state=State.OPEN).update(**values))
     result = BulkResult()
-    for proposal in _in_order(rows):
+    in_order = _in_order(rows)
+    for proposal in reversed(in_order) if decision == "reopen" else in_order:
         try:
             DECISIONS[decision](proposal, by=by)
             result.decided += 1
@@ -96,8 +97,14 @@ def decide_many(rows: QuerySet[FactProposal], decision: str, *, by: str) -> Bulk
 
 
 def decide_ids(world: World, ids: Sequence[UUID], decision: str, *, by: str) -> BulkResult:
-    """Decide those of the proposals with these ids that are there."""
-    return decide_many(FactProposal.objects.filter(world=world, pk__in=ids), decision, by=by)
+    """Decide the proposals with these ids; an id that the world does not have is refused."""
+    rows = FactProposal.objects.filter(world=world, pk__in=ids)
+    known = set(rows.values_list("pk", flat=True))
+    result = decide_many(rows, decision, by=by)
+    for pk in dict.fromkeys(ids):
+        if pk not in known:
+            result.refused[pk] = f"There is no proposal {pk} here."
+    return result
 
 
 def _in_order(rows: QuerySet[FactProposal]) -> list[FactProposal]:

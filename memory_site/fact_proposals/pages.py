@@ -22,6 +22,7 @@ from knowledge.fact_proposal_model import FactProposal
 from knowledge.graph.labels import RELATION_LABELS
 from knowledge.graph.models import NodeKind
 from knowledge.models import Lore
+from memory_site.fact_proposals.contradictions import contradiction_in_words
 from memory_site.fact_proposals.decide import AT_ONCE, BulkResult, accept, decide_many
 from memory_site.fact_proposals.lists import proposals_of
 from memory_site.fact_proposals.sources import find_source
@@ -48,6 +49,10 @@ class ProposalLine:
     says: str
     url: str
     source: str
+
+    @property
+    def contradictions(self) -> list[str]:
+        return list(map(contradiction_in_words, self.proposal.contradicts))
 
     @property
     def entity_kind(self) -> str:

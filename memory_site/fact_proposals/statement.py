@@ -5,6 +5,7 @@ import json
 from typing import Annotated, Literal
 from uuid import UUID
 
+from django.utils.translation import pgettext_lazy
 from pydantic import Field, FiniteFloat
 
 from knowledge.extraction.findings import Finding
@@ -14,7 +15,15 @@ from retrieval.text import fold_name
 from worlds.base_schemas import StrictModel
 
 Name = Annotated[str, Field(max_length=200, pattern=r"^[^\x00]*$")]
-EVENTS = ("born", "founded", "built", "happened", "died", "destroyed")
+EVENT_LABELS = {
+    "born": pgettext_lazy("date", "born"),
+    "founded": pgettext_lazy("date", "founded"),
+    "built": pgettext_lazy("date", "built"),
+    "happened": pgettext_lazy("date", "happened"),
+    "died": pgettext_lazy("date", "died"),
+    "destroyed": pgettext_lazy("date", "destroyed"),
+}
+EVENTS = tuple(EVENT_LABELS)
 
 
 class ProposedStatement(StrictModel):
@@ -74,5 +83,6 @@ def sentence_of(kind: str, statement: ProposedStatement) -> str:
     if kind == "fact":
         words = relation_label(statement.relation, statement.label)
         return f"{statement.entity} {words} {statement.other}"
-    details = [statement.alias, statement.what, statement.value]
+    what = str(EVENT_LABELS.get(statement.what, ""))
+    details = [statement.alias, what, statement.value]
     return f"{statement.entity}: {' '.join(filter(None, details))}".rstrip(": ")

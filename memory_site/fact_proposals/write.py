@@ -5,6 +5,7 @@ from typing import Any
 from uuid import UUID
 
 from django.db.models import Q
+from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from knowledge.entry_entities import ensure_entity
@@ -74,11 +75,16 @@ def unwrite_entity(row: FactProposal) -> None:
     node = _written_node(row)
     if node is None or row.written.get("was_there"):
         return
-    has_facts = GraphEdge.objects.filter(Q(src=node) | Q(dst=node)).exists()
-    if node.lore_id or has_facts:
+    facts = GraphEdge.objects.filter(Q(src=node) | Q(dst=node))
+    if node.lore_id or facts.believed_now().exists():
         text = _("“%(name)s” has facts or an entry by now: decide those first.")
         raise Conflict(text % {"name": node.name})
-    node.delete()
+    if facts.exists():
+        # What was believed about it stays as history.
+        node.believed_until = timezone.now()
+        node.save(update_fields=["believed_until"])
+    else:
+        node.delete()
 
 
 def write_alias(row: FactProposal, statement: ProposedStatement, by: str) -> Written:

@@ -243,7 +243,7 @@ class RelationWriter:
             source_kind=SourceKind.IMPORT,
             # By this, a fact of an open field follows the audience of its entry.
             source_ref=source_ref(self.rows[edge.draft.where]) + (FIELDS if is_field else ""),
-            source_note=edge.relation.quote if attitude is None else attitude_note(attitude),
+            source_note=(quote_of(edge.relation) if attitude is None else attitude_note(attitude)),
         )
 
     def _retract_dropped(self, drafts: Mapping[Lore, LoreDraft]) -> None:
@@ -319,6 +319,12 @@ class RelationWriter:
             before={"replaces": str(row.replaces_id)} if was == "changed" else None,
             after=values_of("relation", row) if was != "unchanged" else None,
         )
+
+
+def quote_of(relation: RelationDraft) -> str:
+    """Return the line that states the relation: that of the text, or of the field."""
+    field_line = f"{relation.source}: {relation.target}" if relation.source else ""
+    return relation.quote or field_line
 
 
 def attitude_note(attitude: int) -> str:

@@ -95,6 +95,12 @@ def test_an_engine_reads_lists_and_decides(engine: ApiClient, saltmen: Lore) -> 
     assert engine.post(f"world/fact-proposals/{leads['id']}/accept", {})[0] == 409
     decision = {"decision": "reopen", "ids": [leads["id"]]}
     assert engine.post("world/fact-proposals/decide", decision)[1]["decided"] == 1
+    nobody = "0198c0de-0000-7000-8000-000000000000"
+    for choice in ("accept", "drop", "reopen"):
+        decision = {"decision": choice, "ids": [nobody]}
+        receipt = engine.post("world/fact-proposals/decide", decision)[1]
+        assert receipt["decided"] == 0
+        assert [each["id"] for each in receipt["refused"]] == [nobody]
 
 
 def test_a_player_key_gets_no_proposals(

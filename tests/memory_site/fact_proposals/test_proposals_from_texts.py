@@ -3,17 +3,21 @@
 from typing import Any
 
 import pytest
+from django.utils import translation
 
 from knowledge.entry_store import save_entry
+from knowledge.fact_check.lexicon import claim_kinds
 from knowledge.fact_proposal_model import FactProposal
+from knowledge.graph.labels import relation_label
 from knowledge.graph.manual_facts import save_manual_fact
 from knowledge.graph.models import GraphEdge, GraphNode
 from knowledge.models import Lore
 from knowledge.trash import trash_lore
+from memory_site.fact_proposals.contradictions import contradiction_in_words
 from memory_site.fact_proposals.decide import accept, decide_many, drop, reopen
 from memory_site.fact_proposals.lists import proposals_of
 from memory_site.fact_proposals.sources import find_source
-from memory_site.fact_proposals.statement import ProposedStatement
+from memory_site.fact_proposals.statement import ProposedStatement, sentence_of
 from memory_site.fact_proposals.store import (
     ReadingResult,
     calendar_names,
@@ -195,9 +199,27 @@ def test_a_decision_is_undone_with_what_it_wrote(world: World, saltmen: Lore) ->
         assert not decide_many(rows.filter(kind=kind), "reopen", by="Anna").refused
     assert not GraphEdge.objects.believed_now().exists()
     assert GraphNode.objects.get(name="Joss Arden").aliases == []
-    # A name that facts were about stays: its history is not cut.
-    refused = decide_many(rows.filter(kind="entity"), "reopen", by="Anna").refused
-    assert len(refused) == 1
+    assert not decide_many(rows.filter(kind="entity"), "reopen", by="Anna").refused
+    assert not GraphNode.objects.believed_now().filter(name="Joss Arden").exists()
+    # What was believed about the name stays as history.
+    assert GraphEdge.objects.filter(src__name="Joss Arden").exists()
+
+
+def test_many_are_taken_back_at_once_and_can_be_accepted_again(world: World, saltmen: Lore) -> None:
+    read(world)
+    rows = FactProposal.objects.filter(world=world)
+    for _time in range(2):
+        assert decide_many(rows, "accept", by="Anna").refused == {}
+        assert GraphNode.objects.believed_now().filter(name="Joss Arden").count() == 1
+        assert decide_many(rows, "reopen", by="Anna").refused == {}
+        assert not GraphNode.objects.believed_now().filter(name="Joss Arden").exists()
+
+
+def test_a_name_with_a_fact_that_stands_is_not_taken_back(world: World, saltmen: Lore) -> None:
+    read(world)
+    rows = FactProposal.objects.filter(world=world)
+    decide_many(rows, "accept", by="Anna")
+    assert len(decide_many(rows.filter(kind="entity"), "reopen", by="Anna").refused) == 1
 
 
 def test_a_name_without_facts_is_taken_back(world: World, saltmen: Lore) -> None:
@@ -237,7 +259,13 @@ def test_a_contradiction_with_the_canon_is_shown_at_the_proposal(
     make_edge(world, "Ivo Brandt", "RELATES_TO", "The Saltmen", label="leads")
     make_edge(world, "Marta Quill", "ALLY_WITH", "Ivo Brandt")
     read(world)
-    assert leads(world).contradicts == ["Ivo Brandt leads The Saltmen"]
+    (against,) = leads(world).contradicts
+    assert contradiction_in_words(against) == "Ivo Brandt leads The Saltmen"
+    with translation.override("ru"):
+        assert contradiction_in_words(against) == "Ivo Brandt возглавляет: The Saltmen"
+    with translation.override("ko"):
+        assert contradiction_in_words(against) == "Ivo Brandt 이끄는 대상: The Saltmen"
+    assert contradiction_in_words("A text from before") == "A text from before"
     hates = one(world, "fact", relation="ENEMY_OF")
     assert len(hates.contradicts) == 1
 
@@ -335,3 +363,17 @@ def test_a_licence_is_not_read(world: World, saltmen: Lore) -> None:
     saltmen.title = "LICENSE"
     save_entry(saltmen)
     assert read(world).new == 0
+
+
+@pytest.mark.parametrize("language", ["ru", "ko"])
+def test_what_is_proposed_is_shown_in_the_language_of_the_page(language: str) -> None:
+    labels = {
+        label
+        for kind in claim_kinds().values()
+        for reading in kind.readings
+        for label in reading.labels
+    }
+    with translation.override(language):
+        assert {label for label in labels if relation_label("RELATES_TO", label) == label} == set()
+        born = ProposedStatement(entity="Oda", what="born", value="312")
+        assert "born" not in sentence_of("date", born)

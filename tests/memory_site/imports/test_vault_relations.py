@@ -64,6 +64,15 @@ def test_a_fact_quotes_the_line_that_states_it(world: World) -> None:
     assert table in notes, "two sources that say the same are two facts"
 
 
+def test_a_fact_of_a_field_quotes_its_line(world: World, tmp_path: Path) -> None:
+    note = "---\nregion: '[[Kestrel Reach]]'\nallies: ['[[Mira]]', '[[Jory]]']\n---\nA town."
+    notes = {"Places/Quay.md": note, "Places/Kestrel Reach.md": "Wide."}
+    people = {"People/Mira.md": "A clerk.", "People/Jory.md": "A clerk."}
+    import_notes(world, tmp_path, {**notes, **people})
+    lines = set(GraphEdge.objects.values_list("source_note", flat=True))
+    assert lines == {"region: Kestrel Reach", "allies: Mira", "allies: Jory"}
+
+
 def test_what_a_secret_states_is_for_game_masters(world: World) -> None:
     import_path(world, VAULT, ImportOptions(visibility="public", status="published"))
     loves = GraphEdge.objects.get(src__name="Vess Marlow", label__iexact="lover")
@@ -140,7 +149,7 @@ def test_a_name_that_is_a_common_word_is_a_target_only_where_it_is_linked(
         ("Enemy: [[A]], whom [[B]] fears", [("enemy", "A")]),
         ("Enemy: he fears [[A]]", []),
         ("Notes: [[A]]", []),
-        ("Sworn to:: [[A]]", [("Sworn to", "A")]),
+        ("Blood debt to:: [[A]]", [("Blood debt to", "A")]),
         ("Allies: [[A]] (not [[B]])", [("allies", "A")]),
         ("## Members\n- **[[A]]**, with [[B]]\n- someone like [[C]]", [("members", "A")]),
         ("## Members\nThey met [[A]].\n## Story\n- [[B]]", []),
@@ -148,6 +157,9 @@ def test_a_name_that_is_a_common_word_is_a_target_only_where_it_is_linked(
         ("```\nAllies: [[A]]\n```", []),
         ("Фракция: [[А]]\n- 소속: [[가]]", [("фракция", "А"), ("소속", "가")]),
         ("> **Leader**: [[A]]", [("leader", "A")]),
+        ("## Apprentices\n- [[A]]\n## Ученики\n- [[Б]]", [("apprentices", "A"), ("ученики", "Б")]),
+        ("Родители: [[А]] и [[Б]]", [("родители", "А"), ("родители", "Б")]),
+        ("**Place of residence:** [[A]]", [("place of residence", "A")]),
     ],
 )
 def test_forms_that_state_a_relation(body: str, found: list[tuple[str, str]]) -> None:
@@ -187,6 +199,41 @@ def test_published_entries_publish_what_they_state_but_for_their_secrets(
     mira.visibility = "gm"
     save_entry(mira)
     assert known_to(world, PUBLIC) == set()
+
+
+LABELLED = {
+    "Places/Quay.md": "---\nlocation: '[[Reach]]'\n---\nWet.",
+    "Places/Reach.md": "Located in: [[Realm]]",
+    "Places/Realm.md": "Wide.",
+    "Factions/Ring.md": "**Commander:** [[Mira]]\n\nКомандир: [[Jory]]",
+    "Items/Oar.md": "It floats.",
+    "People/Mira.md": "---\nпсевдонимы: [Старуха, Игла]\n---\nOwner of: [[Oar]]\n\n"
+    "Место жительства: [[Quay]]\n\n## Apprentices\n- [[Jory]]",
+    "People/Jory.md": "Cousin: [[Mira]]\n\nРодители: [[Ada]]\n\nСупруг: [[Ben]]\n\n"
+    "Sworn to: [[Ada]]",
+    "People/Ada.md": "Ученики: [[Ben]]",
+    "People/Ben.md": "A clerk.",
+}
+
+
+def test_labels_of_three_languages_are_read(world: World, tmp_path: Path) -> None:
+    import_notes(world, tmp_path, LABELLED)
+    rows = GraphEdge.objects.values_list("src__name", "relation", "dst__name", "label")
+    assert set(rows) == {
+        ("Quay", "PART_OF", "Reach", ""),
+        ("Reach", "PART_OF", "Realm", ""),
+        ("Mira", "PART_OF", "Ring", "leads"),
+        ("Jory", "PART_OF", "Ring", "leads"),
+        ("Oar", "OWNED_BY", "Mira", ""),
+        ("Mira", "LOCATED_IN", "Quay", ""),
+        ("Jory", "RELATES_TO", "Mira", "apprentice of"),
+        ("Mira", "RELATES_TO", "Jory", "cousin of"),
+        ("Ada", "RELATES_TO", "Jory", "parent of"),
+        ("Ben", "RELATES_TO", "Jory", "husband of"),
+        ("Jory", "RELATES_TO", "Ada", "sworn to"),
+        ("Ben", "RELATES_TO", "Ada", "apprentice of"),
+    }
+    assert Lore.objects.get(title="Mira").aliases == ["Старуха", "Игла"]
 
 
 def test_an_edited_note_drops_what_it_stated_and_keeps_its_fields(
