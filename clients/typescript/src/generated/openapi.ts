@@ -5040,7 +5040,7 @@ export interface components {
             source?: string | null;
             /** @description The one person or thing it is about. */
             subject?: string | null;
-            /** @description When it happened, if not now. */
+            /** @description When it happened, if not now (2026-05-04T19:30Z). */
             event_at?: string | null;
             /** @description A part of your memory, as stored. */
             scope?: string | null;
@@ -5056,6 +5056,10 @@ export interface components {
             metadata?: {
                 [key: string]: unknown;
             } | null;
+            /** @description Ids of memories that it replaces. */
+            supersedes?: string[] | null;
+            /** @description From then on it is not found. */
+            expires_at?: string | null;
         };
         /**
          * ArchivalMemorySearchArguments
@@ -5422,6 +5426,11 @@ export interface components {
             cause: string;
             /** @description What helped. */
             solution: string;
+            /**
+             * @description What was tried and did not help.
+             * @default []
+             */
+            failed: string[];
             /** @description How often it was met. */
             occurrences: number;
             /** @description How good the hit is, the higher the better; of a disposition, from -100 to 100. */
@@ -8171,6 +8180,11 @@ export interface components {
             cause: string;
             /** @description What helped. */
             solution: string;
+            /**
+             * @description What was tried and did not help.
+             * @default []
+             */
+            failed: string[];
             /** @description How often it was met. */
             occurrences: number;
             /** @description How good the hit is, the higher the better; of a disposition, from -100 to 100. */
@@ -8375,6 +8389,13 @@ export interface components {
              * @default []
              */
             degraded: string[];
+            /**
+             * @description Misspelt names of the question, and the names that they were taken for.
+             * @default {}
+             */
+            read_as: {
+                [key: string]: string;
+            };
         };
         /**
          * LoreDraft
@@ -9019,6 +9040,11 @@ export interface components {
             bucket: string | null;
             /** @description How much it matters, from 0 to 1. */
             importance: number | null;
+            /**
+             * @description True if a person has to approve it.
+             * @default false
+             */
+            waiting: boolean;
         };
         /**
          * MemoryEventArguments
@@ -9037,7 +9063,7 @@ export interface components {
             source?: string | null;
             /** @description The one person or thing it is about. */
             subject?: string | null;
-            /** @description When it happened, if not now. */
+            /** @description When it happened, if not now (2026-05-04T19:30Z). */
             event_at?: string | null;
             /** @description A part of your memory, as stored. */
             scope?: string | null;
@@ -9053,6 +9079,10 @@ export interface components {
             metadata?: {
                 [key: string]: unknown;
             } | null;
+            /** @description Ids of memories that it replaces. */
+            supersedes?: string[] | null;
+            /** @description From then on it is not found. */
+            expires_at?: string | null;
         };
         /**
          * MemoryEventBatch
@@ -9079,6 +9109,11 @@ export interface components {
             bucket: string | null;
             /** @description How much it matters, from 0 to 1. */
             importance: number | null;
+            /**
+             * @description Whether a person has to approve it.
+             * @default false
+             */
+            waiting: boolean;
         };
         /**
          * MemoryFilter
@@ -9801,6 +9836,13 @@ export interface components {
              * @default []
              */
             degraded: string[];
+            /**
+             * @description Misspelt names of the question, and the names that they were taken for.
+             * @default {}
+             */
+            read_as: {
+                [key: string]: string;
+            };
         };
         /**
          * NPCProfileArguments
@@ -10324,6 +10366,13 @@ export interface components {
              * @default []
              */
             degraded: string[];
+            /**
+             * @description Misspelt names of the question, and the names that they were taken for.
+             * @default {}
+             */
+            read_as: {
+                [key: string]: string;
+            };
         };
         /**
          * PartyPage
@@ -14055,7 +14104,7 @@ export interface operations {
                      *             "edition": null,
                      *             "licence": null,
                      *             "attribution": null,
-                     *             "author": "engine (0e4d4be0b10b)",
+                     *             "author": "engine (1a50976d039e)",
                      *             "episode": null
                      *           },
                      *           "updated_at": "2026-11-22T19:40:00Z",
@@ -14240,7 +14289,8 @@ export interface operations {
                      *         }
                      *       ],
                      *       "truncated": false,
-                     *       "degraded": []
+                     *       "degraded": [],
+                     *       "read_as": {}
                      *     }
                      */
                     "application/json": components["schemas"]["PartyHistory"];
@@ -14376,7 +14426,8 @@ export interface operations {
                      *       "memories": [],
                      *       "updated_at": "2026-11-22T19:40:00Z",
                      *       "truncated": false,
-                     *       "degraded": []
+                     *       "degraded": [],
+                     *       "read_as": {}
                      *     }
                      */
                     "application/json": components["schemas"]["NPCProfile"];
@@ -14477,7 +14528,8 @@ export interface operations {
                      *       ],
                      *       "contested": true,
                      *       "candidates": [],
-                     *       "degraded": []
+                     *       "degraded": [],
+                     *       "read_as": {}
                      *     }
                      */
                     "application/json": components["schemas"]["LoreAssertResult"];
@@ -14648,7 +14700,9 @@ export interface operations {
                      *       "changed": false,
                      *       "version": 1,
                      *       "core": "# SOUL\n- I narrate the Salt Coast.\n\n# TOOLS\n\n# RULE\n\n# USER\n- Ana likes short scenes.\n",
-                     *       "problems": [],
+                     *       "problems": [
+                     *         "The core memory is reviewed: a person has to approve the change."
+                     *       ],
                      *       "lines": [
                      *         {
                      *           "section": "SOUL",
@@ -14910,7 +14964,7 @@ export interface operations {
                      *           "relevance": 0.94,
                      *           "match": "keyword",
                      *           "context": "",
-                     *           "recorded_ms": 1795851777106,
+                     *           "recorded_ms": 1795870005007,
                      *           "event_at": null,
                      *           "sources": [
                      *             "Cy joined late."
@@ -14919,7 +14973,9 @@ export interface operations {
                      *           "metadata": {}
                      *         }
                      *       ],
-                     *       "degraded": []
+                     *       "degraded": [
+                     *         "vector: 50 % of this world"
+                     *       ]
                      *     }
                      */
                     "application/json": components["schemas"]["MemorySearchResult"];
@@ -15075,7 +15131,8 @@ export interface operations {
                      *       "because": "",
                      *       "memory_id": "01a20000-0000-7000-8000-000000000072",
                      *       "bucket": "preference",
-                     *       "importance": 0.6
+                     *       "importance": 0.6,
+                     *       "waiting": false
                      *     }
                      */
                     "application/json": components["schemas"]["MemoryEventAnswer"];
@@ -15612,6 +15669,7 @@ export interface operations {
                      *           "error_message": "'tide'",
                      *           "cause": "The column was renamed.",
                      *           "solution": "row.get('tide')",
+                     *           "failed": [],
                      *           "occurrences": 1,
                      *           "score": 0.8
                      *         }
@@ -15700,6 +15758,7 @@ export interface operations {
                      *           "error_message": "'tide'",
                      *           "cause": "The column was renamed.",
                      *           "solution": "row.get('tide')",
+                     *           "failed": [],
                      *           "occurrences": 1,
                      *           "score": 0.538
                      *         }
@@ -16067,7 +16126,7 @@ export interface operations {
                      *       "key": {
                      *         "id": "01a20000-0000-7000-8000-000000000001",
                      *         "name": "engine",
-                     *         "prefix": "0e4d4be0b10b",
+                     *         "prefix": "1a50976d039e",
                      *         "scopes": [
                      *           "admin"
                      *         ],
@@ -18426,7 +18485,7 @@ export interface operations {
                      *             "year_one_begins": 0,
                      *             "first_weekday": 0
                      *           },
-                     *           "made_by": "engine (0e4d4be0b10b)",
+                     *           "made_by": "engine (1a50976d039e)",
                      *           "created_at": "2026-11-22T19:40:00Z"
                      *         }
                      *       ]
@@ -19280,7 +19339,7 @@ export interface operations {
                      *         {
                      *           "id": "01a20000-0000-7000-8000-000000000003",
                      *           "name": "table page",
-                     *           "prefix": "b8efece4d0c2",
+                     *           "prefix": "9742ebaf4316",
                      *           "scopes": [
                      *             "tools:read"
                      *           ],
@@ -19379,7 +19438,7 @@ export interface operations {
                      * @example {
                      *       "id": "01a20000-0000-7000-8000-000000000003",
                      *       "name": "table page",
-                     *       "prefix": "b8efece4d0c2",
+                     *       "prefix": "9742ebaf4316",
                      *       "scopes": [
                      *         "tools:read"
                      *       ],
@@ -19461,7 +19520,7 @@ export interface operations {
                      * @example {
                      *       "id": "01a20000-0000-7000-8000-000000000003",
                      *       "name": "table page",
-                     *       "prefix": "b8efece4d0c2",
+                     *       "prefix": "9742ebaf4316",
                      *       "scopes": [
                      *         "tools:read"
                      *       ],
@@ -19717,7 +19776,7 @@ export interface operations {
                      *       "last_success_at": null,
                      *       "created_at": "2026-11-22T19:40:00Z",
                      *       "updated_at": "2026-11-22T19:40:00Z",
-                     *       "secret": "whsec_1rc1u0v3ghrwd7DU1yIsGAfghVBj++L7MuyTr2reA24="
+                     *       "secret": "whsec_yrQepriadp0guB0hEtloQchBEI2K2fJ/03yxrpYiyF4="
                      *     }
                      */
                     "application/json": components["schemas"]["Webhook"];
@@ -20051,7 +20110,7 @@ export interface operations {
                      *       "last_success_at": null,
                      *       "created_at": "2026-11-22T19:40:00Z",
                      *       "updated_at": "2026-11-22T19:40:00Z",
-                     *       "secret": "whsec_WfwlF8+/CpClCVxH/HVBQuKYKGrHDvUi0lARSd2DJjU="
+                     *       "secret": "whsec_/eenVY0lf2n1rMsRwKIG/ELlTGRR+ZqAhNlmbiwXQKY="
                      *     }
                      */
                     "application/json": components["schemas"]["Webhook"];
@@ -20394,7 +20453,7 @@ export interface operations {
                      *           "in_world_label": "",
                      *           "in_world_date": "",
                      *           "note": "He works there.",
-                     *           "by": "engine (0e4d4be0b10b)",
+                     *           "by": "engine (1a50976d039e)",
                      *           "created_at": "2026-11-22T19:40:00Z",
                      *           "undone_at": null
                      *         }
@@ -20487,7 +20546,7 @@ export interface operations {
                      *       "in_world_label": "",
                      *       "in_world_date": "",
                      *       "note": "He works there.",
-                     *       "by": "engine (0e4d4be0b10b)",
+                     *       "by": "engine (1a50976d039e)",
                      *       "created_at": "2026-11-22T19:40:00Z",
                      *       "undone_at": null
                      *     }
@@ -20563,7 +20622,7 @@ export interface operations {
                      *       "in_world_label": "",
                      *       "in_world_date": "",
                      *       "note": "He works there.",
-                     *       "by": "engine (0e4d4be0b10b)",
+                     *       "by": "engine (1a50976d039e)",
                      *       "created_at": "2026-11-22T19:40:00Z",
                      *       "undone_at": null
                      *     }
@@ -20648,7 +20707,7 @@ export interface operations {
                      *       "in_world_label": "",
                      *       "in_world_date": "",
                      *       "note": "He works there.",
-                     *       "by": "engine (0e4d4be0b10b)",
+                     *       "by": "engine (1a50976d039e)",
                      *       "created_at": "2026-11-22T19:40:00Z",
                      *       "undone_at": "2026-11-22T19:40:00Z"
                      *     }
@@ -20762,7 +20821,7 @@ export interface operations {
                      *           "in_world_until_date": "",
                      *           "campaign": null,
                      *           "overrides": null,
-                     *           "author": "engine (0e4d4be0b10b)",
+                     *           "author": "engine (1a50976d039e)",
                      *           "folder": "",
                      *           "origin": "",
                      *           "version": 1,
@@ -20792,7 +20851,7 @@ export interface operations {
                      *           "in_world_until_date": "",
                      *           "campaign": null,
                      *           "overrides": null,
-                     *           "author": "engine (0e4d4be0b10b)",
+                     *           "author": "engine (1a50976d039e)",
                      *           "folder": "Harbour",
                      *           "origin": "",
                      *           "version": 1,
@@ -21157,7 +21216,7 @@ export interface operations {
                      *       "in_world_until_date": "",
                      *       "campaign": null,
                      *       "overrides": null,
-                     *       "author": "engine (0e4d4be0b10b)",
+                     *       "author": "engine (1a50976d039e)",
                      *       "folder": "Harbour",
                      *       "origin": "",
                      *       "version": 1,
@@ -22310,7 +22369,7 @@ export interface operations {
                      *       "in_world_until_date": "",
                      *       "campaign": null,
                      *       "overrides": null,
-                     *       "author": "engine (0e4d4be0b10b)",
+                     *       "author": "engine (1a50976d039e)",
                      *       "folder": "",
                      *       "origin": "",
                      *       "version": 2,
@@ -22395,7 +22454,7 @@ export interface operations {
                      *           "title": "A second moon",
                      *           "created_at": "2026-11-22T19:40:00Z",
                      *           "reason": "",
-                     *           "proposed_by": "engine (0e4d4be0b10b)",
+                     *           "proposed_by": "engine (1a50976d039e)",
                      *           "campaign": null,
                      *           "entry": {
                      *             "title": "A second moon"
@@ -22409,7 +22468,7 @@ export interface operations {
                      *           "title": "The Tin Heron",
                      *           "created_at": "2026-11-22T19:40:00Z",
                      *           "reason": "Ana asked for an inn twice.",
-                     *           "proposed_by": "engine (0e4d4be0b10b)",
+                     *           "proposed_by": "engine (1a50976d039e)",
                      *           "campaign": null,
                      *           "entry": {
                      *             "body": "An inn by the pier.",
@@ -22500,7 +22559,7 @@ export interface operations {
                      *       "title": "The Tin Heron",
                      *       "created_at": "2026-11-22T19:40:00Z",
                      *       "reason": "Ana asked for an inn twice.",
-                     *       "proposed_by": "engine (0e4d4be0b10b)",
+                     *       "proposed_by": "engine (1a50976d039e)",
                      *       "campaign": null,
                      *       "entry": {
                      *         "body": "An inn by the pier.",
@@ -22610,7 +22669,7 @@ export interface operations {
                      *       "in_world_until_date": "",
                      *       "campaign": null,
                      *       "overrides": null,
-                     *       "author": "engine (0e4d4be0b10b)",
+                     *       "author": "engine (1a50976d039e)",
                      *       "folder": "",
                      *       "origin": "",
                      *       "version": 1,
@@ -22693,12 +22752,12 @@ export interface operations {
                      *       "title": "A second moon",
                      *       "created_at": "2026-11-22T19:40:00Z",
                      *       "reason": "",
-                     *       "proposed_by": "engine (0e4d4be0b10b)",
+                     *       "proposed_by": "engine (1a50976d039e)",
                      *       "campaign": null,
                      *       "entry": {
                      *         "title": "A second moon"
                      *       },
-                     *       "decided_by": "engine (0e4d4be0b10b)",
+                     *       "decided_by": "engine (1a50976d039e)",
                      *       "decision": "There is one moon."
                      *     }
                      */
@@ -22768,7 +22827,7 @@ export interface operations {
                      *       "title": "A second moon",
                      *       "created_at": "2026-11-22T19:40:00Z",
                      *       "reason": "",
-                     *       "proposed_by": "engine (0e4d4be0b10b)",
+                     *       "proposed_by": "engine (1a50976d039e)",
                      *       "campaign": null,
                      *       "entry": {
                      *         "title": "A second moon"
@@ -22955,7 +23014,7 @@ export interface operations {
                      *       "in_world_until_date": "",
                      *       "campaign": null,
                      *       "overrides": null,
-                     *       "author": "engine (0e4d4be0b10b)",
+                     *       "author": "engine (1a50976d039e)",
                      *       "folder": "Harbour",
                      *       "origin": "",
                      *       "version": 3,
@@ -23028,7 +23087,7 @@ export interface operations {
                      *       "comments": [
                      *         {
                      *           "id": "01a20000-0000-7000-8000-000000000006",
-                     *           "author": "engine (0e4d4be0b10b)",
+                     *           "author": "engine (1a50976d039e)",
                      *           "text": "Which plank?",
                      *           "created_at": "2026-11-22T19:40:00Z",
                      *           "resolved_at": null,
@@ -23114,7 +23173,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "id": "01a20000-0000-7000-8000-000000000006",
-                     *       "author": "engine (0e4d4be0b10b)",
+                     *       "author": "engine (1a50976d039e)",
                      *       "text": "Which plank?",
                      *       "created_at": "2026-11-22T19:40:00Z",
                      *       "resolved_at": null,
@@ -23186,7 +23245,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "id": "01a20000-0000-7000-8000-000000000006",
-                     *       "author": "engine (0e4d4be0b10b)",
+                     *       "author": "engine (1a50976d039e)",
                      *       "text": "Which plank?",
                      *       "created_at": "2026-11-22T19:40:00Z",
                      *       "resolved_at": null,
@@ -23277,11 +23336,11 @@ export interface operations {
                     /**
                      * @example {
                      *       "id": "01a20000-0000-7000-8000-000000000006",
-                     *       "author": "engine (0e4d4be0b10b)",
+                     *       "author": "engine (1a50976d039e)",
                      *       "text": "Which plank?",
                      *       "created_at": "2026-11-22T19:40:00Z",
                      *       "resolved_at": "2026-11-22T19:40:00Z",
-                     *       "resolved_by": "engine (0e4d4be0b10b)"
+                     *       "resolved_by": "engine (1a50976d039e)"
                      *     }
                      */
                     "application/json": components["schemas"]["Comment"];
@@ -24530,7 +24589,7 @@ export interface operations {
                      *           "count": 1,
                      *           "is_new": false,
                      *           "who": "",
-                     *           "reason": "bulk change undone by engine (0e4d4be0b10b)"
+                     *           "reason": "bulk change undone by engine (1a50976d039e)"
                      *         },
                      *         {
                      *           "at": "2026-11-22T19:40:00Z",
@@ -24546,7 +24605,7 @@ export interface operations {
                      *           "reason": "bulk change by anna: status Draft"
                      *         }
                      *       ],
-                     *       "next_cursor": "IjIwMjYtMTEtMjhUMDc6NDI6NDkuOTM0MzQ4KzAwOjAwIg:4DdwU8OKaML10l7JkUOv5XvFqL8qTKvhE6u2tfOcjv4"
+                     *       "next_cursor": "IjIwMjYtMTEtMjhUMTI6NDY6MzcuNDcyNzgyKzAwOjAwIg:S4h7N_2hBC-wTWGPZW4QTVK00M4OFA8LeBY6hnMO0FE"
                      *     }
                      */
                     "application/json": components["schemas"]["RecentChangePage"];
@@ -27048,7 +27107,7 @@ export interface operations {
                      *           "state": "done",
                      *           "progress": 100,
                      *           "failure": "",
-                     *           "size": 29208,
+                     *           "size": 29207,
                      *           "created_at": "2026-11-22T19:40:00Z",
                      *           "finished_at": "2026-11-22T19:40:00Z"
                      *         }
@@ -27223,7 +27282,7 @@ export interface operations {
                      *       "state": "done",
                      *       "progress": 100,
                      *       "failure": "",
-                     *       "size": 29208,
+                     *       "size": 29207,
                      *       "created_at": "2026-11-22T19:40:00Z",
                      *       "finished_at": "2026-11-22T19:40:00Z"
                      *     }
@@ -27513,13 +27572,13 @@ export interface operations {
                      *           "audience": "gm",
                      *           "key_id": "01a20000-0000-7000-8000-000000000001",
                      *           "key_name": "engine",
-                     *           "request_id": "01a2211b62a9707d9619740db2a8a278",
+                     *           "request_id": "01a222318410722bb39e2651a6175707",
                      *           "asked": {},
                      *           "returned": [],
                      *           "degraded": [],
                      *           "status": 201,
                      *           "code": "",
-                     *           "milliseconds": 5.156
+                     *           "milliseconds": 9.514
                      *         }
                      *       ],
                      *       "next_cursor": null
@@ -27604,13 +27663,13 @@ export interface operations {
                      *       "audience": "gm",
                      *       "key_id": "01a20000-0000-7000-8000-000000000001",
                      *       "key_name": "engine",
-                     *       "request_id": "01a2211b62a9707d9619740db2a8a278",
+                     *       "request_id": "01a222318410722bb39e2651a6175707",
                      *       "asked": {},
                      *       "returned": [],
                      *       "degraded": [],
                      *       "status": 201,
                      *       "code": "",
-                     *       "milliseconds": 5.156
+                     *       "milliseconds": 9.514
                      *     }
                      */
                     "application/json": components["schemas"]["AuditedCall"];
@@ -28502,7 +28561,7 @@ export interface operations {
                      *       "method": "rules",
                      *       "visibility": "gm",
                      *       "contradicts": [],
-                     *       "decided_by": "engine (0e4d4be0b10b)",
+                     *       "decided_by": "engine (1a50976d039e)",
                      *       "decided_at": "2026-11-22T19:40:00Z",
                      *       "created_at": "2026-11-22T19:40:00Z"
                      *     }
@@ -30828,7 +30887,7 @@ export interface operations {
                      *         {
                      *           "id": "01a20000-0000-7000-8000-000000000033",
                      *           "text": "Ada lost a boot.",
-                     *           "author": "engine (0e4d4be0b10b)",
+                     *           "author": "engine (1a50976d039e)",
                      *           "party_id": "gulls",
                      *           "session_id": "session-1",
                      *           "used": false,
@@ -30914,7 +30973,7 @@ export interface operations {
                      * @example {
                      *       "id": "01a20000-0000-7000-8000-000000000033",
                      *       "text": "Ada lost a boot.",
-                     *       "author": "engine (0e4d4be0b10b)",
+                     *       "author": "engine (1a50976d039e)",
                      *       "party_id": "gulls",
                      *       "session_id": "session-1",
                      *       "used": false,
@@ -30985,7 +31044,7 @@ export interface operations {
                      * @example {
                      *       "id": "01a20000-0000-7000-8000-000000000033",
                      *       "text": "Ada lost a boot.",
-                     *       "author": "engine (0e4d4be0b10b)",
+                     *       "author": "engine (1a50976d039e)",
                      *       "party_id": "gulls",
                      *       "session_id": "session-1",
                      *       "used": false,
@@ -31221,7 +31280,7 @@ export interface operations {
                      *       "party_id": "gulls",
                      *       "summary_id": "ep-landing",
                      *       "closed_at": "2026-11-22T19:40:00Z",
-                     *       "closed_by": "engine (0e4d4be0b10b)",
+                     *       "closed_by": "engine (1a50976d039e)",
                      *       "created_at": "2026-11-22T19:40:00Z"
                      *     }
                      */
@@ -31881,7 +31940,8 @@ export interface operations {
                      *       "memories": [],
                      *       "updated_at": "2026-11-22T19:40:00Z",
                      *       "truncated": false,
-                     *       "degraded": []
+                     *       "degraded": [],
+                     *       "read_as": {}
                      *     }
                      */
                     "application/json": components["schemas"]["NPCProfile"];
@@ -32363,7 +32423,7 @@ export interface operations {
                      *       "axis": "trust",
                      *       "reason": "They paid at once.",
                      *       "state": "counts",
-                     *       "made_by": "engine (0e4d4be0b10b)",
+                     *       "made_by": "engine (1a50976d039e)",
                      *       "caused_by": null,
                      *       "caused_as": "",
                      *       "in_world_at": 412,
@@ -32780,7 +32840,7 @@ export interface operations {
                      *               "summary_id": null,
                      *               "caused_by": null,
                      *               "caused_as": "",
-                     *               "made_by": "engine (0e4d4be0b10b)",
+                     *               "made_by": "engine (1a50976d039e)",
                      *               "in_world_at": 412,
                      *               "in_world_label": "12 Rainmonth",
                      *               "happened_at": "2026-11-22T19:40:00Z"
@@ -32892,7 +32952,7 @@ export interface operations {
                      *           "summary_id": null,
                      *           "caused_by": null,
                      *           "caused_as": "",
-                     *           "made_by": "engine (0e4d4be0b10b)",
+                     *           "made_by": "engine (1a50976d039e)",
                      *           "in_world_at": 412,
                      *           "in_world_label": "12 Rainmonth",
                      *           "happened_at": "2026-11-22T19:40:00Z"
@@ -32991,7 +33051,7 @@ export interface operations {
                      *               "summary_id": null,
                      *               "caused_by": null,
                      *               "caused_as": "",
-                     *               "made_by": "engine (0e4d4be0b10b)",
+                     *               "made_by": "engine (1a50976d039e)",
                      *               "in_world_at": null,
                      *               "in_world_label": "",
                      *               "happened_at": "2026-11-22T19:40:00Z"
@@ -33092,7 +33152,7 @@ export interface operations {
                      *           "summary_id": null,
                      *           "caused_by": null,
                      *           "caused_as": "",
-                     *           "made_by": "engine (0e4d4be0b10b)",
+                     *           "made_by": "engine (1a50976d039e)",
                      *           "in_world_at": null,
                      *           "in_world_label": "",
                      *           "happened_at": "2026-11-22T19:40:00Z"
@@ -33263,7 +33323,7 @@ export interface operations {
                      *       "summary_id": null,
                      *       "caused_by": null,
                      *       "caused_as": "",
-                     *       "made_by": "engine (0e4d4be0b10b)",
+                     *       "made_by": "engine (1a50976d039e)",
                      *       "in_world_at": null,
                      *       "in_world_label": "",
                      *       "happened_at": "2026-11-22T19:40:00Z",
@@ -33348,7 +33408,7 @@ export interface operations {
                      *       "npc_id": "bo-reed",
                      *       "merged_id": "old-tam",
                      *       "reason": "Old Tam is Bo Reed.",
-                     *       "made_by": "engine (0e4d4be0b10b)",
+                     *       "made_by": "engine (1a50976d039e)",
                      *       "merged_at": "2026-11-22T19:40:00Z",
                      *       "undone_by": "",
                      *       "undone_at": null
@@ -33428,7 +33488,7 @@ export interface operations {
                      *           "npc_id": "bo-reed",
                      *           "merged_id": "old-tam",
                      *           "reason": "Old Tam is Bo Reed.",
-                     *           "made_by": "engine (0e4d4be0b10b)",
+                     *           "made_by": "engine (1a50976d039e)",
                      *           "merged_at": "2026-11-22T19:40:00Z",
                      *           "undone_by": "",
                      *           "undone_at": null
@@ -33507,9 +33567,9 @@ export interface operations {
                      *       "npc_id": "bo-reed",
                      *       "merged_id": "old-tam",
                      *       "reason": "Old Tam is Bo Reed.",
-                     *       "made_by": "engine (0e4d4be0b10b)",
+                     *       "made_by": "engine (1a50976d039e)",
                      *       "merged_at": "2026-11-22T19:40:00Z",
-                     *       "undone_by": "engine (0e4d4be0b10b)",
+                     *       "undone_by": "engine (1a50976d039e)",
                      *       "undone_at": "2026-11-22T19:40:00Z"
                      *     }
                      */
@@ -35265,7 +35325,7 @@ export interface operations {
                      *           "speaker": "",
                      *           "event_at": null,
                      *           "expires_at": null,
-                     *           "timestamp_ms": 1795851776051,
+                     *           "timestamp_ms": 1795870003975,
                      *           "created_at": "2026-11-22T19:40:00Z"
                      *         },
                      *         {
@@ -35281,7 +35341,7 @@ export interface operations {
                      *           "speaker": "",
                      *           "event_at": null,
                      *           "expires_at": null,
-                     *           "timestamp_ms": 1795851776050,
+                     *           "timestamp_ms": 1795870003974,
                      *           "created_at": "2026-11-22T19:40:00Z"
                      *         }
                      *       ],
@@ -35470,7 +35530,7 @@ export interface operations {
                      *           "relevance": 0.77,
                      *           "match": "alias",
                      *           "context": "",
-                     *           "recorded_ms": 1795851776050,
+                     *           "recorded_ms": 1795870003974,
                      *           "event_at": null,
                      *           "sources": [
                      *             "Ana is afraid of eels."
@@ -35818,7 +35878,7 @@ export interface operations {
                      *           "speaker": "",
                      *           "event_at": null,
                      *           "expires_at": null,
-                     *           "timestamp_ms": 1795851776720,
+                     *           "timestamp_ms": 1795870004620,
                      *           "created_at": "2026-11-22T19:40:00Z"
                      *         },
                      *         {
@@ -35834,7 +35894,7 @@ export interface operations {
                      *           "speaker": "",
                      *           "event_at": null,
                      *           "expires_at": null,
-                     *           "timestamp_ms": 1795851776721,
+                     *           "timestamp_ms": 1795870004621,
                      *           "created_at": "2026-11-22T19:40:00Z"
                      *         }
                      *       ],
@@ -35931,7 +35991,7 @@ export interface operations {
                      *         "speaker": "",
                      *         "event_at": null,
                      *         "expires_at": null,
-                     *         "timestamp_ms": 1795851776720,
+                     *         "timestamp_ms": 1795870004620,
                      *         "created_at": "2026-11-22T19:40:00Z"
                      *       },
                      *       "observations": [
@@ -36120,7 +36180,7 @@ export interface operations {
                      *       "speaker": "",
                      *       "event_at": null,
                      *       "expires_at": null,
-                     *       "timestamp_ms": 1795851776778,
+                     *       "timestamp_ms": 1795870004685,
                      *       "created_at": "2026-11-22T19:40:00Z"
                      *     }
                      */
@@ -36215,7 +36275,7 @@ export interface operations {
                      *         "speaker": "",
                      *         "event_at": null,
                      *         "expires_at": null,
-                     *         "timestamp_ms": 1795851776808,
+                     *         "timestamp_ms": 1795870004716,
                      *         "created_at": "2026-11-22T19:40:00Z"
                      *       },
                      *       {
@@ -36231,7 +36291,7 @@ export interface operations {
                      *         "speaker": "",
                      *         "event_at": null,
                      *         "expires_at": null,
-                     *         "timestamp_ms": 1795851776809,
+                     *         "timestamp_ms": 1795870004717,
                      *         "created_at": "2026-11-22T19:40:00Z"
                      *       }
                      *     ]
@@ -36319,7 +36379,7 @@ export interface operations {
                      *       "speaker": "",
                      *       "event_at": null,
                      *       "expires_at": null,
-                     *       "timestamp_ms": 1795851776274,
+                     *       "timestamp_ms": 1795870004180,
                      *       "created_at": "2026-11-22T19:40:00Z"
                      *     }
                      */
@@ -36557,7 +36617,7 @@ export interface operations {
                      *         "number": 2,
                      *         "reason": "Appended to USER",
                      *         "made_by": "model",
-                     *         "author": "engine (0e4d4be0b10b)",
+                     *         "author": "engine (1a50976d039e)",
                      *         "created_at": "2026-11-22T19:40:00Z"
                      *       }
                      *     ]
@@ -37197,7 +37257,7 @@ export interface operations {
                      *         "speaker": "",
                      *         "event_at": null,
                      *         "expires_at": null,
-                     *         "timestamp_ms": 1795851776050,
+                     *         "timestamp_ms": 1795870003974,
                      *         "created_at": "2026-11-22T19:40:00Z"
                      *       },
                      *       "changes": [
@@ -37381,7 +37441,7 @@ export interface operations {
                      *       "speaker": "",
                      *       "event_at": null,
                      *       "expires_at": null,
-                     *       "timestamp_ms": 1795851776213,
+                     *       "timestamp_ms": 1795870004097,
                      *       "created_at": "2026-11-22T19:40:00Z"
                      *     }
                      */
@@ -37474,7 +37534,7 @@ export interface operations {
                      *       "speaker": "",
                      *       "event_at": null,
                      *       "expires_at": null,
-                     *       "timestamp_ms": 1795851776251,
+                     *       "timestamp_ms": 1795870004151,
                      *       "created_at": "2026-11-22T19:40:00Z"
                      *     }
                      */
@@ -37565,7 +37625,7 @@ export interface operations {
                      *       "speaker": "",
                      *       "event_at": null,
                      *       "expires_at": null,
-                     *       "timestamp_ms": 1795851776274,
+                     *       "timestamp_ms": 1795870004180,
                      *       "created_at": "2026-11-22T19:40:00Z"
                      *     }
                      */
@@ -37656,7 +37716,7 @@ export interface operations {
                      *       "speaker": "",
                      *       "event_at": null,
                      *       "expires_at": null,
-                     *       "timestamp_ms": 1795851776274,
+                     *       "timestamp_ms": 1795870004180,
                      *       "created_at": "2026-11-22T19:40:00Z"
                      *     }
                      */
@@ -37739,7 +37799,7 @@ export interface operations {
                      *         "speaker": "",
                      *         "event_at": null,
                      *         "expires_at": null,
-                     *         "timestamp_ms": 1795851776050,
+                     *         "timestamp_ms": 1795870003974,
                      *         "created_at": "2026-11-22T19:40:00Z"
                      *       }
                      *     ]
@@ -37825,7 +37885,7 @@ export interface operations {
                      *           "speaker": "",
                      *           "event_at": null,
                      *           "expires_at": null,
-                     *           "timestamp_ms": 1795851777569,
+                     *           "timestamp_ms": 1795870005410,
                      *           "created_at": "2026-11-22T19:40:00Z"
                      *         },
                      *         "newer": {
@@ -37841,7 +37901,7 @@ export interface operations {
                      *           "speaker": "",
                      *           "event_at": null,
                      *           "expires_at": null,
-                     *           "timestamp_ms": 1795851777580,
+                     *           "timestamp_ms": 1795870005423,
                      *           "created_at": "2026-11-22T19:40:00Z"
                      *         },
                      *         "similarity": 1
@@ -37933,7 +37993,7 @@ export interface operations {
                      *       "speaker": "",
                      *       "event_at": null,
                      *       "expires_at": null,
-                     *       "timestamp_ms": 1795851777580,
+                     *       "timestamp_ms": 1795870005423,
                      *       "created_at": "2026-11-22T19:40:00Z"
                      *     }
                      */
@@ -38663,7 +38723,8 @@ export interface operations {
                      *         "because": "",
                      *         "memory_id": "01a20000-0000-7000-8000-000000000059",
                      *         "bucket": "preference",
-                     *         "importance": 0.9
+                     *         "importance": 0.9,
+                     *         "waiting": false
                      *       }
                      *     ]
                      */
@@ -39835,6 +39896,7 @@ export interface operations {
                      *         "error_message": "'tide'",
                      *         "cause": "The column was renamed.",
                      *         "solution": "row.get('tide')",
+                     *         "failed": [],
                      *         "occurrences": 1,
                      *         "score": 1,
                      *         "id": "01a20000-0000-7000-8000-000000000085",
@@ -39918,6 +39980,7 @@ export interface operations {
                      *           "error_message": "'tide'",
                      *           "cause": "The column was renamed.",
                      *           "solution": "row.get('tide')",
+                     *           "failed": [],
                      *           "occurrences": 1,
                      *           "score": 0.314,
                      *           "id": "01a20000-0000-7000-8000-000000000085",

@@ -480,6 +480,10 @@ class KnownError(OpenModel):
     """
     What helped.
     """
+    failed: list[str] = []
+    """
+    What was tried and did not help.
+    """
     occurrences: int
     """
     How often it was met.
@@ -577,6 +581,10 @@ class LoreAssertResult(OpenModel):
     """
     What did not take part in the answer: `vector`, `graph`, `llm`, `rerank`.
     """
+    read_as: dict[str, str] = {}
+    """
+    Misspelt names of the question, and the names that they were taken for.
+    """
 
 
 class MemoryEventAnswer(OpenModel):
@@ -607,6 +615,10 @@ class MemoryEventAnswer(OpenModel):
     importance: float | None = None
     """
     How much it matters, from 0 to 1.
+    """
+    waiting: bool = False
+    """
+    True if a person has to approve it.
     """
 
 
@@ -1529,6 +1541,10 @@ class NPCProfile(OpenModel):
     """
     `graph`: Neo4j was down; `vector`: the embedder was.
     """
+    read_as: dict[str, str] = {}
+    """
+    Misspelt names of the question, and the names that they were taken for.
+    """
 
 
 class NearMiss(OpenModel):
@@ -1574,6 +1590,10 @@ class PartyHistory(OpenModel):
     degraded: list[str] = []
     """
     What did not take part in the answer: `vector`, `graph`, `llm`, `rerank`.
+    """
+    read_as: dict[str, str] = {}
+    """
+    Misspelt names of the question, and the names that they were taken for.
     """
 
 

@@ -308,6 +308,8 @@ class AsyncTools:
         names: Sequence[str] | None = None,
         resolved: bool | None = None,
         metadata: Mapping[str, Any] | None = None,
+        supersedes: Sequence[str] | None = None,
+        expires_at: datetime | str | None = None,
     ) -> ArchivalMemoryInsertAnswer:
         """Remember something for good: a fact, an event, what somebody said or did.
 
@@ -319,7 +321,7 @@ class AsyncTools:
 
         subject: The one person or thing it is about.
 
-        event_at: When it happened, if not now.
+        event_at: When it happened, if not now (2026-05-04T19:30Z).
 
         scope: A part of your memory, as stored.
 
@@ -332,6 +334,10 @@ class AsyncTools:
         resolved: Whether it is settled.
 
         metadata: Any values; these to search.
+
+        supersedes: Ids of memories that it replaces.
+
+        expires_at: From then on it is not found.
         """
         return await self._ask(
             ArchivalMemoryInsertAnswer,
@@ -347,6 +353,8 @@ class AsyncTools:
             names=names,
             resolved=resolved,
             metadata=metadata,
+            supersedes=supersedes,
+            expires_at=expires_at,
         )
 
     async def archival_memory_search(
@@ -447,6 +455,8 @@ class AsyncTools:
         names: Sequence[str] | None = None,
         resolved: bool | None = None,
         metadata: Mapping[str, Any] | None = None,
+        supersedes: Sequence[str] | None = None,
+        expires_at: datetime | str | None = None,
     ) -> MemoryEventAnswer:
         """Give one event to your memory. It is sorted into a bucket, rated, and stored or merged,
         or dropped with a reason.
@@ -463,7 +473,7 @@ class AsyncTools:
 
         subject: The one person or thing it is about.
 
-        event_at: When it happened, if not now.
+        event_at: When it happened, if not now (2026-05-04T19:30Z).
 
         scope: A part of your memory, as stored.
 
@@ -476,6 +486,10 @@ class AsyncTools:
         resolved: Whether it is settled.
 
         metadata: Any values; these to search.
+
+        supersedes: Ids of memories that it replaces.
+
+        expires_at: From then on it is not found.
         """
         return await self._ask(
             MemoryEventAnswer,
@@ -493,6 +507,8 @@ class AsyncTools:
             names=names,
             resolved=resolved,
             metadata=metadata,
+            supersedes=supersedes,
+            expires_at=expires_at,
         )
 
     async def memory_ask(
