@@ -33,16 +33,19 @@ OTHER_MODEL = (
 )
 
 # A time later than any lease or wait is of a clock that was set back since.
+# Chosen apart: a subquery that locks may be read again for each row of the table, and then skips
+# what it has locked and claims more rows than the limit.
 CLAIM = """
-UPDATE {table} SET embed_after = now() + %(lease)s, embed_tries = embed_tries + 1
-WHERE id IN (
+WITH chosen AS MATERIALIZED (
   SELECT id FROM {table}
   WHERE embedded_rev < rev AND embed_tries < %(tries)s
     AND (embed_after IS NULL OR embed_after < now()
       OR embed_after > now() + greatest(%(lease)s, %(first)s * 2 ^ least(embed_tries, 10)))
   ORDER BY embed_after NULLS FIRST, id LIMIT %(limit)s FOR UPDATE SKIP LOCKED
 )
-RETURNING id, rev, context, text, embed_tries
+UPDATE {table} AS passage SET embed_after = now() + %(lease)s, embed_tries = embed_tries + 1
+FROM chosen WHERE passage.id = chosen.id
+RETURNING passage.id, passage.rev, passage.context, passage.text, passage.embed_tries
 """
 
 STORE = """

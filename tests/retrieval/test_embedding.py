@@ -5,13 +5,18 @@ from datetime import timedelta
 
 import numpy as np
 import pytest
-from django.db import connection
+from django.db import connection, transaction
 from django.utils import timezone
 
 from bench.passages import BenchPassage
 from retrieval.embedders import Vectors, get_embedder
 from retrieval.errors import EmbedderDown
-from retrieval.indexing.embed import embed_pending, parked_passages, pending_passages
+from retrieval.indexing.embed import (
+    claim_batch,
+    embed_pending,
+    parked_passages,
+    pending_passages,
+)
 from retrieval.models import PARKED_AFTER
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -96,6 +101,15 @@ def test_two_workers_do_not_take_the_same_passage() -> None:
         embedder=UnreliableEmbedder(lambda _texts: second.append(embed_pending(BenchPassage))),
     )
     assert second == [0]
+
+
+def test_no_plan_of_the_statement_takes_more_passages_than_the_limit() -> None:
+    for number in range(20):
+        BenchPassage.objects.create(key=str(number), text=f"Boats moor at pier {number}.")
+    with transaction.atomic(), connection.cursor() as cursor:
+        for way in ("hashjoin", "mergejoin", "hashagg", "material", "sort"):
+            cursor.execute(f"SET LOCAL enable_{way} = off")
+        assert len(claim_batch(BenchPassage, 7)) == 7
 
 
 def test_a_killed_worker_gives_its_passages_back_when_the_lease_ends() -> None:
