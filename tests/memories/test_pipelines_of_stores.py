@@ -6,24 +6,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from qdrant_client import QdrantClient
 
 from memories import ReadPipeline, WritePipeline, reflect
 from memories.buckets.events import MemoryEvent, Result
-from memories.coding_agent.stores import EmbeddingMemoryStore, FileStore, InMemoryStore
-from memories.coding_agent.stores.postgres import PostgresMemoryStore
 from memories.haema import Memory
 from memories.models import Namespace
 from memories.search.filters import MemoryFilter
 from memories.states import Bucket
 from retrieval.errors import Invalid
+from tests.memories.test_stores import STORES as FOUR_STORES
 
 pytestmark = pytest.mark.django_db
 STORES: dict[str, Callable[[Path, Namespace], Any]] = {
-    "memory": lambda _folder, _namespace: InMemoryStore(),
-    "file": lambda folder, _namespace: FileStore(folder / "memories.json"),
-    "postgres": lambda _folder, namespace: PostgresMemoryStore(namespace),
-    "qdrant": lambda _folder, _namespace: EmbeddingMemoryStore(QdrantClient(":memory:")),
+    **FOUR_STORES,
     "haema": lambda folder, _namespace: Memory(folder),
     "namespace": lambda _folder, namespace: namespace,
 }
