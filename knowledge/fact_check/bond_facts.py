@@ -60,7 +60,8 @@ class BondFacts:
         """Return the facts, of any day, that say it, alone or together."""
         first, second = self.ends
         chains = self._chains(self.bond.name, first, second)
-        if self.reading.sex and self._sex_of_first() != {self.reading.sex}:
+        # A sex that nothing tells is that of the statement: whoever has a sister may be a brother.
+        if self.reading.sex and self._sex_of_first() - {"", self.reading.sex}:
             return []
         return list({tuple(edge.pk for edge in chain): chain for chain in chains}.values())
 
