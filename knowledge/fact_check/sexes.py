@@ -3,7 +3,7 @@ given name that of its bearer."""
 
 from knowledge.fact_check.labelled_facts import LabelledFact
 from knowledge.graph.models import GraphNode
-from retrieval.text import is_cyrillic
+from retrieval.text import is_cyrillic, russian_analyzer
 
 OTHER_SEX = {"male": "female", "female": "male"}
 MEN_IN_A = frozenset(
@@ -28,13 +28,12 @@ MEN = MEN_IN_A | {
     *("илья", "никита", "фома", "савва", "лука", "кузьма", "данила", "гаврила", "миша", "саша"),
     *("тиша", "сенька", "гришка", "ванька", "петя", "ваня", "коля", "митя", "вася"),
 }
-HARD = frozenset("бвгджзйклмнпрстфхцчшщ")
-"""Letters in which given names of men end."""
+SEX_OF_GENDER = {"masc": "male", "femn": "female"}
 
 
 def sex_of_name(node: GraphNode) -> str:
-    """Return `male` or `female` by the endings of the given names in Russian; nothing without one,
-    or when they differ."""
+    """Return `male` or `female` by the given names in Russian; nothing without one that the
+    dictionary knows, or when they differ."""
     given = {
         next((word for word in name.split() if word[0].isupper()), "").casefold()
         for name in (node.name, *node.aliases)
@@ -45,9 +44,13 @@ def sex_of_name(node: GraphNode) -> str:
 
 
 def _sex_of_word(word: str) -> str:
-    if word in MEN or word[-1] in HARD:
-        return "male"
-    return "female" if word[-1] in "ая" else ""
+    """By the dictionary: endings say little of the names of an invented world."""
+    sexes = {
+        SEX_OF_GENDER.get(each.tag.gender, "")
+        for each in russian_analyzer().parse(word)
+        if "Name" in each.tag and each.is_known
+    }
+    return sexes.pop() if len(sexes) == 1 else ""
 
 
 def sex_of_spouse(fact: LabelledFact, whom: object) -> str:
