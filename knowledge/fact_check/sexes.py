@@ -48,7 +48,7 @@ def _sex_of_word(word: str) -> str:
     sexes = {
         SEX_OF_GENDER.get(each.tag.gender, "")
         for each in russian_analyzer().parse(word)
-        if "Name" in each.tag and each.is_known
+        if each.is_known and {"Name", "nomn", "sing"} in each.tag
     }
     return sexes.pop() if len(sexes) == 1 else ""
 
