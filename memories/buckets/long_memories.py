@@ -32,7 +32,7 @@ def with_sentences(question: str, candidates: Sequence[Candidate]) -> list[Candi
     embedder, texts = get_embedder("memory"), list(chain.from_iterable(parts.values()))
     try:
         asked = map_question(embedder.name, embedder.embed_query([question])[0])
-        vectors = dict(zip(texts, embedder.embed_document(texts), strict=True))
+        vectors = dict(zip(texts, embedder.embed_words(texts), strict=True))
     except EmbedderDown:
         return list(candidates)
     judged = []

@@ -137,7 +137,7 @@ class CachedEmbedder:
         return self._embed_cached(texts, _queries, self.inner.embed_query)
 
     def embed_words(self, words: list[str]) -> Vectors:
-        """Return the vectors of single words, cached in this process alone."""
+        """Return the vectors of words, or of sentences of texts, cached in this process alone."""
         return self._embed_cached(words, _words, self.inner.embed_document)
 
     def embed_document(self, texts: list[str]) -> Vectors:

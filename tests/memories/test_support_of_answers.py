@@ -7,7 +7,9 @@ import pytest
 from memories.buckets.long_memories import MOST_SENTENCES, parts_of, with_sentences
 from memories.buckets.question_fit import Candidate
 from memories.buckets.read_pipeline import ReadPipeline
+from memories.erasure import deletion
 from memories.models import Namespace
+from retrieval.models import CachedVector
 from tests.memories.conftest import remember
 
 pytestmark = pytest.mark.django_db
@@ -45,6 +47,15 @@ def test_one_sentence_of_a_long_memory_answers(
     remember(mira, SUPPER)
     remember(mira, BRIDGE)
     assert ReadPipeline(mira).query(question).abstained is not is_answered
+
+
+def test_a_question_leaves_no_vector_of_a_sentence_behind(settings: Any, mira: Namespace) -> None:
+    settings.EMBEDDER = "local"
+    (pk,) = remember(mira, SUPPER).ids
+    before = CachedVector.objects.count()
+    ReadPipeline(mira).query("What was stolen from the stable?")
+    assert CachedVector.objects.count() == before
+    assert deletion.erase(mira, "memory", pk).is_clean
 
 
 @pytest.mark.parametrize(
