@@ -31,7 +31,9 @@ def require_own_namespace(caller: Caller) -> Namespace:
     """
     audience = caller.audience
     if caller.namespace:
-        namespace = get_or_create_namespace(caller.world, caller.namespace)
+        namespace = get_or_create_namespace(
+            caller.world, caller.namespace, knows_all=audience.is_gm
+        )
         is_own = namespace.npc is not None and audience.slug == namespace.npc.slug
         if not (audience.is_gm or is_own) and namespace.has_episodes:
             raise NotOwnMemory(f"A key for {audience} does not read this memory.")
@@ -57,10 +59,10 @@ def bind_to_campaign(namespace: Namespace, caller: Caller) -> Namespace:
     return namespace
 
 
-def get_or_create_namespace(world: World, name: str) -> Namespace:
+def get_or_create_namespace(world: World, name: str, *, knows_all: bool = True) -> Namespace:
     """Return the namespace `name` of `world`, created on first use. `npc:<slug>` is the memory of
     that NPC, `gm` that of the game master's agent. Raise `NotFound` for an NPC that there is not:
-    a misspelt id would be an empty memory."""
+    a misspelt id would be an empty memory. Who `knows_all` NPCs is told the nearest ids."""
     rows = Namespace.objects.select_related("world", "npc")
     defaults: dict[str, object] = {"language": world.language, "remembers_all": name == GM_AGENT}
     if name.startswith("npc:"):
@@ -69,7 +71,7 @@ def get_or_create_namespace(world: World, name: str) -> Namespace:
         if npc is not None:
             return namespace_of_npc(npc)
         if not rows.filter(world=world, name=name).exists():
-            raise no_such_npc(world, slug, knows_all=True)
+            raise no_such_npc(world, slug, knows_all=knows_all)
     return rows.get_or_create(world=world, name=name, defaults=defaults)[0]
 
 

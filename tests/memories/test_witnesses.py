@@ -381,6 +381,11 @@ def test_a_misspelt_npc_has_no_memory_and_the_nearest_are_named(world: World) ->
         with pytest.raises(NotFound) as refused:
             ask()
         assert list(refused.value.candidates) == ["jory-fenn"]
+    player = Caller(world, Audience("public"), namespace="npc:jory-fen")
+    with pytest.raises(NotFound) as refused:
+        namespaces.require_own_namespace(player)
+    assert not refused.value.candidates, "it would tell a player that there is such an NPC"
+    assert "fenn" not in refused.value.detail
     assert not Namespace.objects.filter(name="npc:jory-fen").exists()
 
 
