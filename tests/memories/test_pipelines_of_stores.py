@@ -4,6 +4,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import pytest
 
@@ -13,7 +14,7 @@ from memories.haema import Memory
 from memories.models import Namespace
 from memories.search.filters import MemoryFilter
 from memories.states import Bucket
-from retrieval.errors import Invalid
+from retrieval.errors import Invalid, NotFound
 from tests.memories.test_stores import STORES as FOUR_STORES
 
 pytestmark = pytest.mark.django_db
@@ -64,6 +65,16 @@ def test_filters_keys_and_ends_count(store: Any) -> None:
     assert fares == ["The fare over the river is two pennies."]
     write(MemoryEvent("The bridge is out of order.", expires_at=datetime(2020, 1, 1, tzinfo=UTC)))
     assert "The bridge is out of order." not in texts_for(store, "Is the bridge out of order?")
+
+
+def test_what_is_not_there_is_not_superseded(store: Any) -> None:
+    known = WritePipeline(store).process(MemoryEvent("The toll is nine silver a head."))
+    assert known.memory_id
+    write = WritePipeline(store).process
+    with pytest.raises(NotFound):
+        write(MemoryEvent("Crossing costs ten silver.", supersedes=[known.memory_id, uuid4()]))
+    write(MemoryEvent("Crossing costs ten silver.", supersedes=[known.memory_id]))
+    assert texts_for(store, "What does the crossing cost?") == ["Crossing costs ten silver."]
 
 
 @pytest.mark.parametrize("name", ["memory", "file", "qdrant"])

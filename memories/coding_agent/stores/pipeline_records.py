@@ -18,6 +18,7 @@ from memories.ledger.plan import Particulars
 from memories.search.filters import COLUMNS, MemoryFilter
 from memories.similarity.comparable_text import fingerprint
 from memories.states import Bucket
+from retrieval.errors import NotFound
 from retrieval.search import Leg
 
 if TYPE_CHECKING:
@@ -30,14 +31,21 @@ INSIGHT = "insight"
 def add_events(
     store: "MemoryStore", texts: Sequence[str], abouts: Sequence[Particulars]
 ) -> list[BatchOutcome]:
-    """Add a record for each text that is not known; return what holds each."""
+    """Add a record for each text that is not known; return what holds each. Raise `NotFound` for a
+    record to supersede that is not there; then nothing is written."""
+    records = store.find(kind=KIND, limit=EVERY_RECORD)
+    known = {record.id: record for record in records if is_in_use(record)}
+    if missing := {pk for about in abouts for pk in about.supersedes} - known.keys():
+        raise NotFound(f"{min(missing)} is no memory in use, so nothing can supersede it.")
     with store.atomically():
-        return [_add_event(store, *each) for each in zip(texts, abouts, strict=True)]
+        return [_add_event(store, known, *each) for each in zip(texts, abouts, strict=True)]
 
 
-def _add_event(store: "MemoryStore", text: str, about: Particulars) -> BatchOutcome:
-    known = [record for record in store.find(kind=KIND, limit=EVERY_RECORD) if is_in_use(record)]
-    for record in known:
+def _add_event(
+    store: "MemoryStore", known: dict[UUID, MemoryRecord], text: str, about: Particulars
+) -> BatchOutcome:
+    """Add the event to the store and to `known`, from which what it replaces is taken."""
+    for record in known.values():
         if _is_same(record, text, about):
             return BatchOutcome(record.id, is_new=False)
     added = store.add(
@@ -48,9 +56,11 @@ def _add_event(store: "MemoryStore", text: str, about: Particulars) -> BatchOutc
             payload=_payload(about),
         )
     )
-    for record in known:
+    for record in list(known.values()):
         if record.id in about.supersedes or _has_key_of(record, about):
             store.remove(record.id)
+            del known[record.id]
+    known[added.id] = added
     return BatchOutcome(added.id, is_new=True)
 
 
