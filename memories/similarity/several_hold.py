@@ -9,9 +9,9 @@ from memories.similarity.comparable_text import LEXICON, ComparableText
 
 ROLES = frozenset({"order", "role", "parts", "possessor", "clauses"})
 """Differences in who did it to whom: what one did, the other may have done too."""
-IN_SEVERAL: dict[str, Any] = LEXICON["several_hold"]
-EVENTS, OWN_SEVERAL, CHANGES, BESIDES = (
-    re.compile(rf"\b(?:{'|'.join(IN_SEVERAL[name])})")
+PATTERNS: dict[str, Any] = LEXICON["several_hold"]
+EVENTS, ATTITUDES, CHANGES, BESIDES = (
+    re.compile(rf"\b(?:{'|'.join(PATTERNS[name])})")
     for name in ("events", "attitudes", "changes", "besides")
 )
 
@@ -28,4 +28,4 @@ def several_hold(mine: ComparableText, yours: ComparableText, differs_in: str) -
         return True
     # Who owns something may change; what else somebody owns changes nothing.
     has_same_subject = mine.sequence[:1] == yours.sequence[:1]
-    return differs_in != "number" and has_same_subject and all(map(OWN_SEVERAL.search, texts))
+    return differs_in != "number" and has_same_subject and all(map(ATTITUDES.search, texts))

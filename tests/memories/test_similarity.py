@@ -123,6 +123,8 @@ def test_what_may_hold_side_by_side_is_no_contradiction(one: str, other: str) ->
         ("The gate opens at dawn.", "The gate opens at dusk."),
         ("Anselm lives in Carrow.", "Anselm lives in Dunmere."),
         ("Борис живёт в Твери.", "Борис живёт в Ростове."),
+        ("Маяк стоит на дальнем мысу.", "Маяк стоит на дальнем берегу."),
+        ("The spare key is found in the attic.", "The spare key is found in the cellar."),
         ("지훈은 부산에 산다.", "지훈은 대구에 산다."),
     ],
 )
