@@ -89,13 +89,17 @@ def import_namespace(
         for number, line in enumerate(filter(str.strip, lines), start=1):
             row = parse_line(line, number)
             if namespace is None:
-                copied = copied_ids(require_namespace(row, number), world, name)
-                row = copied.renumber(row) if copied else row
-                namespace = get_or_insert_namespace(require_namespace(row, number), world, name)
+                exported = require_namespace(row, number)
+                copied = copied_ids(exported, world, name)
+                if copied:
+                    copied.renumber(exported)
+                namespace = get_or_insert_namespace(exported, world, name)
                 continue
-            if is_erased(row):
-                continue
-            row = copied.renumber(row) if copied else row
+            if copied:
+                # The tombstones are those of the original ids.
+                if is_erased(row):
+                    continue
+                copied.renumber(row)
             if restore_row(without_foreign_episode(row, world), namespace, number):
                 counts[row._meta.model_name or ""] += 1
     if namespace is None:

@@ -25,13 +25,12 @@ class CopiedIds:
         random = int.from_bytes(digest[:8], "big") >> (64 - RANDOM_BITS)
         return UUID(int=original.int >> RANDOM_BITS << RANDOM_BITS | random)
 
-    def renumber(self, row: models.Model) -> models.Model:
-        """Return `row` with the id of its copy and those of the copies that it refers to."""
+    def renumber(self, row: models.Model) -> None:
+        """Give `row` the id of its copy and those of the copies that it refers to."""
         if isinstance(row.pk, UUID):
             self.known.add(row.pk)
         for column in row._meta.concrete_fields:
             setattr(row, column.attname, self._copy_value(getattr(row, column.attname)))
-        return row
 
     def _copy_value(self, value: Any) -> Any:
         if isinstance(value, list):

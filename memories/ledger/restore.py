@@ -14,7 +14,7 @@ RENUMBERED = {StateChange, Evidence}
 
 def restore_row(row: Any, namespace: Namespace, number: int) -> bool:
     """Insert one row unless it is there or was erased; return whether it is new."""
-    if is_erased(row):
+    if has_tombstone(row):
         return False
     rows = type(row)._default_manager
     gets_new_number = type(row) in RENUMBERED
@@ -47,8 +47,11 @@ def restore_row(row: Any, namespace: Namespace, number: int) -> bool:
 
 def is_erased(row: Any) -> bool:
     """Whether the row, or one that it belongs to, was deleted for good."""
-    has_own = isinstance(row.pk, UUID) and Tombstone.objects.filter(pk=row.pk).exists()
-    return has_own or rests_on_erased(row)
+    return has_tombstone(row) or rests_on_erased(row)
+
+
+def has_tombstone(row: Any) -> bool:
+    return isinstance(row.pk, UUID) and Tombstone.objects.filter(pk=row.pk).exists()
 
 
 def rests_on_erased(row: Any) -> bool:
