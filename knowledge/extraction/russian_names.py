@@ -7,10 +7,27 @@ from functools import cache
 from math import prod
 from typing import Any
 
-from knowledge.fact_check.sexes import MEN_IN_A
 from retrieval.text import russian_analyzer
 
 FEMININE_ENDINGS = ("а", "я", "ь")
+MEN_IN_A = frozenset(
+    {
+        "воевода",
+        "староста",
+        "судья",
+        "слуга",
+        "дядя",
+        "дедушка",
+        "убийца",
+        "вельможа",
+        "старшина",
+        "глава",
+        "мужчина",
+        "юноша",
+        "коллега",
+        "сирота",
+    }
+)
 TAGS = {
     "nominative": "nomn",
     "genitive": "gent",

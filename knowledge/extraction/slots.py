@@ -11,13 +11,17 @@ from functools import cached_property
 from knowledge.extraction.findings import TextSentence
 from knowledge.extraction.lexicon import TextLexicon, text_lexicon
 from knowledge.extraction.new_names import name_lexicon
+from knowledge.extraction.russian_names import MEN_IN_A
 from knowledge.fact_check.lexicon import lexicon
 from knowledge.fact_check.name_slots import joined_mentions, with_slots
-from knowledge.fact_check.sexes import MEN
 from knowledge.graph.entity_linking import EntityLinker
 from knowledge.graph.models import GraphNode, NodeKind
 from retrieval.text import NameMention, Word, fold_name, has_hangul, name_words, text_forms
 
+MEN = MEN_IN_A | {
+    *("илья", "никита", "фома", "савва", "лука", "кузьма", "данила", "гаврила", "миша", "саша"),
+    *("тиша", "сенька", "гришка", "ванька", "петя", "ваня", "коля", "митя", "вася"),
+}
 HOLDERS = (NodeKind.FACTION, NodeKind.LOCATION)
 MOST_SLOTS = 10
 """A slot is one digit."""

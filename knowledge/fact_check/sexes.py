@@ -6,28 +6,6 @@ from knowledge.graph.models import GraphNode
 from retrieval.text import is_cyrillic, russian_analyzer
 
 OTHER_SEX = {"male": "female", "female": "male"}
-MEN_IN_A = frozenset(
-    {
-        "воевода",
-        "староста",
-        "судья",
-        "слуга",
-        "дядя",
-        "дедушка",
-        "убийца",
-        "вельможа",
-        "старшина",
-        "глава",
-        "мужчина",
-        "юноша",
-        "коллега",
-        "сирота",
-    }
-)
-MEN = MEN_IN_A | {
-    *("илья", "никита", "фома", "савва", "лука", "кузьма", "данила", "гаврила", "миша", "саша"),
-    *("тиша", "сенька", "гришка", "ванька", "петя", "ваня", "коля", "митя", "вася"),
-}
 SEX_OF_GENDER = {"masc": "male", "femn": "female"}
 
 
@@ -62,8 +40,10 @@ def sex_of_spouse(fact: LabelledFact, whom: object) -> str:
 
 def may_be_of_sex(fact: LabelledFact, whom: object, sex: str) -> bool:
     """Whether nothing that `fact` and the name of its end `whom` tell is against it."""
+    if not sex:
+        return True
     told = dict(fact.sexes).get(whom) or sex_of_spouse(fact, whom)
     if not told:
         ends = {node.pk: node for node in (fact.edge.src, fact.edge.dst)}
         told = sex_of_name(ends[whom])  # type: ignore[index]
-    return not sex or not told or told == sex
+    return told in ("", sex)
