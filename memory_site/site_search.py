@@ -4,9 +4,7 @@ Names find things, NPCs, parties and sessions in any script, with inflections an
 statement finds lore, rules, episodes and pictures by words and meaning.
 """
 
-from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any
 
 from django.db.models import Count, F, Q
@@ -28,6 +26,7 @@ from knowledge.schemas import LoreQuestion, RulesQuestion
 from knowledge.search import find_lore
 from knowledge.tools import rules_lookup
 from memory_site.search_evidence import RawScores, has_evidence
+from memory_site.site_hits import KindOfHits, SiteHit, SiteResults, without_needless_paths
 from npcs.models import NPC
 from retrieval.search import SearchRequest, read_share, search
 from retrieval.text import WORD, KnownName, NameIndex, has_hangul, light_stem
@@ -40,7 +39,7 @@ MOST_PER_KIND = 8
 LEAST = 0.04
 """The least relevance of a hit by words and meaning (see docs/search.md)."""
 CUT_OFF = 0.6
-"""A hit is shown when its score is at least this share of the best one of its kind. RawScores of
+"""A hit is shown when its score is at least this share of the best one of its kind. Scores of
 different kinds come from different statements, so they are not compared."""
 SHORTEST_WORD = 3
 LONGEST_NAME = 80
@@ -51,53 +50,6 @@ WHOLE_NAME = 0.97
 MENTIONED = 0.9
 ALL_WORDS = 1.0
 """Relevance of a kind of which a hit holds every word of the question, or its name."""
-
-
-@dataclass(frozen=True)
-class SiteHit:
-    """One row of the result page. `text` of what players do not see is shown when it is opened.
-    `ref` is the slug or key by which a page about it is asked for."""
-
-    title: str
-    url: str
-    score: float
-    note: Any = ""
-    text: str = ""
-    language: str = ""
-    secret: bool = False
-    draft: bool = False
-    replaces: str = ""
-    is_named: bool = False
-    ref: str = ""
-    cosine: float | None = None
-    """Of the question's vector and the passage's; None for a row found by its name alone."""
-    words: float = 0.0
-    """The BM25 score of the question's words in the passage."""
-    path: tuple[str, ...] = ()
-    """The chapters above a rule; shown where titles are equal."""
-
-
-@dataclass(frozen=True)
-class KindOfHits:
-    """The hits of one kind, best first. `relevance` orders the kinds: a name in the question comes
-    before words of it, which come before a meaning."""
-
-    kind: str
-    label: Any
-    hits: list[SiteHit]
-    relevance: float
-
-
-@dataclass
-class SiteResults:
-    """The kinds that have hits, the best first, and the search legs that were not available.
-    `embedded` is the percentage of texts with a vector while the others wait for theirs.
-    `is_answered` is False when the hits are only what comes nearest to the question."""
-
-    kinds: list[KindOfHits] = field(default_factory=list)
-    degraded: set[str] = field(default_factory=set)
-    embedded: int | None = None
-    is_answered: bool = True
 
 
 NAME_MATCHES = ("exact", "alias")
@@ -142,22 +94,6 @@ def search_site(
         results.embedded = min(partial) if share is None else share
     results.is_answered = _is_answered(results, question)
     return results
-
-
-def without_needless_paths(hits: Sequence[SiteHit]) -> list[SiteHit]:
-    """Return the hits; only those with the title of another one keep their path. The id ends the
-    path where titles and paths are equal."""
-    titles = Counter(hit.title.casefold() for hit in hits)
-    places = Counter((hit.title.casefold(), hit.path) for hit in hits)
-    shown = []
-    for hit in hits:
-        title, path = hit.title.casefold(), hit.path
-        if titles[title] == 1:
-            path = ()
-        elif path and places[title, path] > 1:
-            path = (*path, hit.ref)
-        shown.append(replace(hit, path=path))
-    return shown
 
 
 def _is_answered(results: SiteResults, question: str) -> bool:

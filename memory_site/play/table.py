@@ -27,7 +27,8 @@ from memory_site.editor.sections import people_of
 from memory_site.editor.things import thing_of_entry
 from memory_site.play.people import PeopleAtTable, Person, is_about_one
 from memory_site.play.secrets import Part, parts_of
-from memory_site.site_search import SiteHit, SiteResults, search_site
+from memory_site.site_hits import SiteHit, SiteResults
+from memory_site.site_search import search_site
 from npcs.models import NPC
 from retrieval.errors import Problem
 from retrieval.text import KnownName, NameIndex, storage_flaw, without_secrets
