@@ -31,14 +31,14 @@ class EventStore(Protocol):
 PipelineStore = Namespace | HasNamespace | EventStore
 
 
-def namespace_of(store: PipelineStore) -> Namespace | None:
-    """Return the namespace that `store` is or has; None for an `EventStore`."""
+def namespace_of(store: object) -> Namespace | None:
+    """Return the namespace that `store` is or has; None for another store."""
     if isinstance(store, Namespace):
         return store
     return getattr(store, "namespace", None)
 
 
-def event_store(store: PipelineStore) -> EventStore:
+def event_store(store: object) -> EventStore:
     """Return `store`, which has no namespace; raise `Invalid` for what is no store at all."""
     if not (hasattr(store, "write_events") and hasattr(store, "find_memories")):
         name = type(store).__name__

@@ -108,12 +108,11 @@ class MemoryQueryResult:
 @dataclass
 class ReadPipeline:
     """Reads all buckets of `store` (a namespace, a `Memory` or another store), those of the
-    question's intent first. With `abstains` it
-    shows nothing when nothing answers: as `make_checker` (by default the language model of the
-    settings, if any) says where the signs are unclear, else below the fitted support. A caller
-    who sets `least` decides by that alone. With `rerank` a re-ranker orders the best, for
-    somebody who waits for one answer. Memories of less than `share` of the best one's relevance are
-    not shown: what is shown is what answers."""
+    question's intent first. With `abstains` it shows nothing when nothing answers: as
+    `make_checker` (by default the language model of the settings, if any) says where the signs are
+    unclear, else below the fitted support. A caller who sets `least` decides by that alone. With
+    `rerank` a re-ranker orders the best, for somebody who waits for one answer. Memories of less
+    than `share` of the best one's relevance are not shown: what is shown is what answers."""
 
     store: PipelineStore
     classifier: QueryClassifier = field(default_factory=QueryClassifier)
@@ -126,6 +125,10 @@ class ReadPipeline:
     rerank: Rerank = Rerank.OFF
     share: float = ANSWERS
     clock: Callable[[], datetime] = timezone.now
+
+    @property
+    def namespace(self) -> Namespace | None:
+        return namespace_of(self.store)
 
     def query(
         self,
@@ -145,16 +148,7 @@ class ReadPipeline:
         else:
             buckets = self.classifier.buckets_of(scores)
             unsure = "" if scores.margin >= UNSURE_BELOW else top_two(scores)[1]
-        if namespace := namespace_of(self.store):
-            rows = MemoryItem.objects.all() if within is None else within
-            result = self.search(namespace, text, where.apply(rows) if where else rows)
-        elif within is not None:
-            raise Invalid("Only memories in the database can be narrowed by a query: use `where`.")
-        else:
-            store = event_store(self.store)
-            result = recall.RecallResult(
-                store.find_memories(text, limit=MAX_CANDIDATES, where=where)
-            )
+        result = self.search(text, within=within, where=where)
         decision = self.decide(text, result)
         best_first = []
         if not decision.why_not:
@@ -165,7 +159,7 @@ class ReadPipeline:
                 relevant.append(answer)
             best_first = self.rank(relevant, buckets, first=answer)
         memories, cut = fit_budget(best_first[:limit], max_tokens)
-        if namespace:
+        if self.namespace:
             recall_counts.count_recalls(memory.id for memory in memories)
         return MemoryQueryResult(
             query=text,
@@ -187,14 +181,23 @@ class ReadPipeline:
         )
 
     def search(
-        self, namespace: Namespace, text: str, within: MemoryQuerySet
+        self, text: str, *, within: MemoryQuerySet | None, where: MemoryFilter | None
     ) -> recall.RecallResult:
+        """Search the store. Raise `Invalid` for `within` if it is not in the database."""
+        if self.namespace is None:
+            if within is not None:
+                raise Invalid(
+                    "Only memories in the database are narrowed by `within`: use `where`."
+                )
+            store = event_store(self.store)
+            return recall.RecallResult(store.find_memories(text, limit=MAX_CANDIDATES, where=where))
+        rows = MemoryItem.objects.all() if within is None else within
         return recall.search(
-            namespace,
+            self.namespace,
             text,
             limit=MAX_CANDIDATES,
             vectors=self.vectors,
-            within=within,
+            within=where.apply(rows) if where else rows,
             mode="hybrid",
             rerank=self.rerank,
             reads_answers=True,
@@ -209,7 +212,7 @@ class ReadPipeline:
         candidates = [Candidate(memory.text, leg_score(memory, "vector")) for memory in memories]
         # A label says nothing that a model could check.
         is_label = memories[0].id in result.named.labels
-        namespace = namespace_of(self.store)
+        namespace = self.namespace
         return decide(
             text,
             candidates,
@@ -231,7 +234,7 @@ class ReadPipeline:
         which the model named as the answer."""
         now = self.clock()
         axes = []
-        namespace = namespace_of(self.store)
+        namespace = self.namespace
         today = latest_day(namespace) if namespace and namespace.has_episodes else None
         for memory, similarity in zip(memories, similarities_of(memories), strict=True):
             if today is None or memory.in_world_at is None:

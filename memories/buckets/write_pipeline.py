@@ -125,6 +125,10 @@ class WritePipeline:
     vectors: VectorSource = field(default_factory=SiteSource)
     min_importance: float = MIN_IMPORTANCE
 
+    @property
+    def namespace(self) -> Namespace | None:
+        return namespace_of(self.store)
+
     def process(self, event: MemoryEvent) -> Outcome:
         return self.process_all([event])[0]
 
@@ -152,8 +156,7 @@ class WritePipeline:
         return [outcomes[position] for position in range(len(events))]
 
     def _default_classifier(self) -> Classifier:
-        namespace = namespace_of(self.store)
-        return site_classifier(namespace) if namespace else HybridClassifier()
+        return site_classifier(self.namespace) if self.namespace else HybridClassifier()
 
     def _reject_events(self, events: Sequence[MemoryEvent]) -> dict[int, Outcome]:
         """Return the outcomes of the events that the gate drops, by position."""
@@ -164,8 +167,8 @@ class WritePipeline:
         }
         waiting = [position for position in range(len(events)) if position not in outcomes]
         # Events with unusable content cost no tokens.
-        namespace = namespace_of(self.store)
-        gate = self.gate or (SharedTokenBucket(namespace) if namespace else OpenGate())
+        own_gate = SharedTokenBucket(self.namespace) if self.namespace else OpenGate()
+        gate = self.gate or own_gate
         allowance = gate.admit(len(waiting)) if waiting else 0
         because = "Too many events for this namespace: send it later."
         return outcomes | {
@@ -178,8 +181,8 @@ class WritePipeline:
         texts = [item.event.content.strip() for item in items.values()]
         abouts = [item.particulars() for item in items.values()]
         memories: Sequence[BatchOutcome]
-        if namespace := namespace_of(self.store):
-            memories = add_batch(namespace, texts, abouts, vectors=self.vectors)
+        if self.namespace:
+            memories = add_batch(self.namespace, texts, abouts, vectors=self.vectors)
         else:
             memories = event_store(self.store).write_events(texts, abouts)
         same = "Says the same as this memory, which now has it as evidence."

@@ -2,7 +2,7 @@
 on another store at once, without a claim, because nobody else reflects on it."""
 
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 from uuid import UUID
 
 from memories.buckets.memory_stores import HasNamespace, namespace_of
@@ -39,10 +39,10 @@ def reflect(
     rests on yet. A new insight takes the place of those on fewer of its episodes. For a namespace
     `Triggers` decide whether a reflection is due, and `model` and `vectors` are those of the site.
     """
-    if namespace := namespace_of(store):  # type: ignore[arg-type]
+    if namespace := namespace_of(store):
         reflection = start_reflection(namespace, Triggers())
         return (run_reflection(reflection) or []) if reflection else []
-    return _reflect_on_records(store, model, vectors or SiteSource())  # type: ignore[arg-type]
+    return _reflect_on_records(cast(EpisodeStore, store), model, vectors or SiteSource())
 
 
 def _reflect_on_records(
