@@ -1,6 +1,6 @@
 """A few rules and a few entries of Ferrymark, written by the same functions as real ones."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import pytest
@@ -9,7 +9,10 @@ from knowledge.entry_store import save_all, save_entry
 from knowledge.glossary.load import load_glossary, rule_name_lookup
 from knowledge.glossary.terms import RULE_KINDS, read_terms
 from knowledge.models import Document, Lore, Rule
+from knowledge.schemas import RulesQuestion
+from knowledge.search import find_rules
 from worlds.audiences import Visibility
+from worlds.callers import Caller
 from worlds.models import GameSystem, World
 
 RULES = {
@@ -118,3 +121,9 @@ def write(world: World) -> Callable[..., Lore]:
         return entry
 
     return write_entry
+
+
+def first_titles(world: World, questions: Iterable[str]) -> dict[str, str]:
+    """Return the title of the first rule found for each question."""
+    caller = Caller.gm(world)
+    return {term: find_rules(RulesQuestion(term=term), caller).hits[0].title for term in questions}

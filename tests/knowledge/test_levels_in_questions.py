@@ -4,9 +4,7 @@ import pytest
 
 from knowledge.questions.abbreviations import write_out
 from knowledge.questions.levels import levels_in, rules_of_levels
-from knowledge.schemas import RulesQuestion
-from knowledge.search import find_rules
-from worlds.callers import Caller
+from tests.knowledge.conftest import first_titles
 from worlds.models import World
 
 
@@ -52,6 +50,4 @@ def test_the_row_of_the_level_is_first(all_names: World) -> None:
         "сколько слотов 3 уровня у визарда 5 уровня": "Wizard, level 5",
         "сколько заговоров знает маг 10 уровня": "Wizard, level 10",
     }
-    caller = Caller.gm(all_names)
-    found = {term: find_rules(RulesQuestion(term=term), caller).hits[0].title for term in expected}
-    assert found == expected
+    assert first_titles(all_names, expected) == expected
