@@ -53,10 +53,16 @@ function noteAll() {
 }
 
 // What somebody is typing in is fetched later.
+const FIELDS = "input:not([type=hidden]), textarea, select";
 const isInUse = (part) => {
   const field = document.activeElement;
-  return part.contains(field) && field.matches("input:not([type=hidden]), textarea, select");
+  return part.contains(field) && field.matches(FIELDS);
 };
+
+// The part is fetched when nobody types in it any more.
+function fetchAfterBlur(kind) {
+  document.activeElement.addEventListener("blur", () => note(kind), { once: true });
+}
 
 // A request of the part is under way: fetched now, its answer would find no place any more.
 const isBusy = (part) => part.matches(".htmx-request") || part.querySelector(".htmx-request");
@@ -72,12 +78,46 @@ function refresh() {
       document.addEventListener("htmx:afterRequest", () => note(own[0]), { once: true });
     } else if (isInUse(part)) {
       own.forEach((kind) => changed.add(kind));
-      document.activeElement.addEventListener("blur", () => note(own[0]), { once: true });
+      fetchAfterBlur(own[0]);
     } else {
       window.htmx?.trigger(part, "live");
     }
   }
 }
+
+// A field that was changed and left keeps its value when its part is replaced.
+const fieldsOf = (root) => [...root.querySelectorAll(FIELDS)].filter((field) => field.form && field.name);
+const identify = (field) => {
+  const choice = ["checkbox", "radio"].includes(field.type) ? field.value : "";
+  return [field.form.getAttribute("action"), field.name, choice].join(" ");
+};
+const isChanged = (field) => {
+  if (field.matches("select")) return [...field.options].some((each) => each.selected !== each.defaultSelected);
+  return field.value !== field.defaultValue || field.checked !== field.defaultChecked;
+};
+let unsent = new Map();
+
+document.addEventListener("htmx:beforeSwap", (event) => {
+  const { requestConfig, target } = event.detail;
+  unsent = new Map();
+  if (requestConfig?.triggeringEvent?.type !== "live" || !target) return;
+  if (isInUse(target)) { // somebody began to type after the part was asked for
+    event.detail.shouldSwap = false;
+    fetchAfterBlur(target.dataset.live.split(" ")[0]);
+    return;
+  }
+  for (const field of fieldsOf(target).filter(isChanged)) unsent.set(identify(field), field);
+});
+document.addEventListener("htmx:afterSwap", () => {
+  if (!unsent.size) return;
+  for (const field of fieldsOf(document)) {
+    const former = unsent.get(identify(field));
+    if (!former) continue;
+    field.value = former.value;
+    field.checked = former.checked;
+  }
+  unsent = new Map();
+});
 
 // The part could not be fetched, perhaps without a network: the event has come, so nobody says it again.
 const RETRY_PART = 2000;

@@ -4,7 +4,7 @@ import time
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from episodes.ingest import ingest_episode
 from episodes.schemas import EpisodeIn
@@ -55,6 +55,41 @@ def test_an_open_page_hears_of_an_engine_within_a_second(
     mira.save()
     page.context.set_offline(False)
     expect(page.locator(".actor .playnow")).to_contain_text("Written meanwhile.")
+
+
+def test_what_is_typed_while_a_part_is_fetched_again_stays(
+    phone: Page, url: str, people: World
+) -> None:
+    page = phone
+    page.goto(url + PLAY)
+    page.get_by_role("button", name="Open a scene").tap()
+    page.wait_for_function(LIVE)
+    scene = page.locator("#scene")
+    scene.get_by_role("button", name="Mira Voss").tap()
+    expect(page.locator(".actor h4")).to_have_text("Mira Voss")
+
+    under_way: list[Route] = []
+    page.route("**/play/scene/", lambda route: under_way.append(route))
+    mira = NPC.objects.get(world=people, slug="mira-voss")
+    mira.play_now = ["Mentions the toll."]
+    mira.save()
+    while not under_way:
+        page.wait_for_timeout(20)
+    page.locator("#enter").fill("Jory Fenn")  # the part was asked for before, its answer comes now
+    answer = under_way[0].fetch()
+    with page.expect_event("requestfinished", lambda each: each.url.endswith("/play/scene/")):
+        under_way[0].fulfill(response=answer)
+    page.unroute("**/play/scene/")
+    page.wait_for_timeout(200)
+    expect(page.locator("#enter")).to_have_value("Jory Fenn")
+    expect(page.locator(".actor .playnow")).not_to_contain_text("Mentions the toll.")
+
+    page.locator("#box").focus()  # leaves the field: the part is fetched, what was typed stays
+    expect(page.locator(".actor .playnow")).to_contain_text("Mentions the toll.")
+    expect(page.locator("#enter")).to_have_value("Jory Fenn")
+    scene.get_by_role("button", name="Add", exact=True).tap()
+    expect(page.locator(".actor h4")).to_have_text(["Mira Voss", "Jory Fenn"])
+    expect(page.locator("#enter")).to_have_value("")
 
 
 def test_two_screens_agree_on_what_is_known(phone: Page, url: str, people: World) -> None:
