@@ -2,7 +2,7 @@
 finds."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import starmap
 from typing import Any
@@ -201,16 +201,27 @@ BoxHit = tuple[str, Any, SiteHit]
 
 @dataclass(frozen=True)
 class BoxAnswer:
+    """`embedded` and `is_answered` are those of the `SiteResults`. What does not answer the
+    question is not opened; it is among `others`."""
+
     opened: Opened | None = None
     others: Sequence[BoxHit] = ()
     degraded: Sequence[str] = ()
+    embedded: int | None = None
+    is_answered: bool = True
 
 
 def answer(viewer: Viewer, people: PeopleAtTable, question: str) -> BoxAnswer:
     """Open the best hit of a question; the others are a tap away. Raises a `Problem`."""
     results = search_site(viewer, question, kinds=IN_THE_BOX)
     hits = _in_turn(results)
-    degraded = sorted(results.degraded)
+    found = BoxAnswer(
+        degraded=sorted(results.degraded),
+        embedded=results.embedded,
+        is_answered=results.is_answered,
+    )
+    if not results.is_answered:
+        return replace(found, others=hits[:MOST_OTHERS])
     # Each that cannot be opened costs queries, and more than one at a time is rare.
     for kind, _label, hit in hits[:MOST_TRIED]:
         try:
@@ -221,8 +232,8 @@ def answer(viewer: Viewer, people: PeopleAtTable, question: str) -> BoxAnswer:
         others = others_than(opened, hit, hits)
         if results.kinds[0].relevance > 1:  # a name: what only resembles it is seldom meant
             others = [*named_of(others), *unnamed_of(others)[:MOST_UNNAMED]]
-        return BoxAnswer(opened, others[:MOST_OTHERS], degraded)
-    return BoxAnswer(degraded=degraded)
+        return replace(found, opened=opened, others=others[:MOST_OTHERS])
+    return found
 
 
 def others_than(opened: Opened, hit: SiteHit, hits: Sequence[BoxHit]) -> list[BoxHit]:

@@ -194,6 +194,28 @@ def test_what_only_comes_nearest_is_not_shown_as_an_answer(
     assert text.index("What comes nearest") < text.index('class="hit"')
 
 
+def test_the_box_of_the_play_page_opens_nothing_that_only_comes_nearest(
+    demo: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    use_scale(monkeypatch, least=100)
+    client = sign_in(demo, "anna", role="gm")
+    lookup = "/w/ferrymark/parties/lanternbearers/play/lookup/"
+    text = client.get(lookup, {"q": "zxcvb qwerty"}).content.decode()
+    assert "Nothing found that answers this" in text
+    assert "<article" not in text
+    assert text.index("What comes nearest") < text.index("play/lookup/?kind=")
+    assert "<article" in client.get(lookup, {"q": "Mira Voss"}).content.decode()
+
+
+def test_the_box_of_the_play_page_says_how_far_the_vectors_are(demo: World) -> None:
+    for model in (LorePassage, RulePassage):
+        model.objects.update(embedding=None, embedding_model="", embedded_rev=0)
+    client = sign_in(demo, "anna", role="gm")
+    page = client.get("/w/ferrymark/parties/lanternbearers/play/lookup/?q=ferry")
+    assert "still being read for their meaning (0 % so far)" in page.content.decode()
+    assert "Unavailable" not in page.content.decode()
+
+
 @pytest.mark.parametrize(
     "question", ["Mira Voss", "tell Mira Voss about wifi", "drowned", "cellar", "Джори Фенн"]
 )
