@@ -27,7 +27,8 @@ class Embedder(Protocol):
 
     They raise `EmbedderDown` when the model cannot be reached or its answer is invalid.
 
-    An embedder may have `texts_per_call`: how many texts the worker gives it at once.
+    An embedder may have `texts_per_call`: how many texts the worker gives it at once, and
+    `compare_across_scripts(query_vector)`, which returns a `ScriptComparison`.
     """
 
     @property
@@ -43,6 +44,17 @@ class Embedder(Protocol):
 
     def probe(self) -> None:
         """Raise `EmbedderDown` when it cannot work now. Embeds nothing: used by the health page."""
+
+
+@dataclass(frozen=True)
+class ScriptComparison:
+    """How a question is compared with passages in another script, for an embedder whose vectors of
+    one script have parts that those of the others lack: `scale` times the cosine with `vector`
+    (dims,) is the cosine over the parts that both have."""
+
+    vector: Vectors
+    scale: float
+    is_question_latin: bool
 
 
 @dataclass

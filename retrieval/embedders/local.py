@@ -10,9 +10,11 @@ two texts in one language are near for that reason alone.
 Each part is a row of length 1 times the root of its share; the cosine of a question and a passage
 is the sum of the parts' cosines, each weighted by the root of both shares. Questions in Latin
 script rely on bge, which knows English best; passages keep larger parts of the other two for
-questions in other languages. A text in another script has no part of bge.
+questions in other languages. A text in another script has no part of bge: in a search over texts
+in several scripts, question and passage are compared by the parts that both have.
 """
 
+import math
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -20,7 +22,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from retrieval.embedders.base import Vectors, record_embedding, unit_rows
+from retrieval.embedders.base import ScriptComparison, Vectors, record_embedding, unit_rows
 from retrieval.embedders.e5 import e5_files, load_e5
 from retrieval.embedders.load_once import LoadOnce
 from retrieval.embedders.parts import BGE_DIMS, E5_DIMS
@@ -115,6 +117,16 @@ class LocalEmbedder:
 
     def embed_document(self, texts: list[str]) -> Vectors:
         return self._embed([text[:MAX_CHARACTERS] for text in texts], op="document")
+
+    def compare_across_scripts(self, query_vector: Vectors) -> ScriptComparison:
+        """How a question is compared with passages where only one of both has bge's part."""
+        rest = query_vector.copy()
+        rest[:BGE_DIMS] = 0
+        if query_vector[:BGE_DIMS].any():
+            # In Latin script USE and e5 have equal shares, as in the questions of other scripts.
+            return ScriptComparison(unit_rows(rest[None])[0], 1.0, is_question_latin=True)
+        shared = 1 - SHARES["document"]["bge"]
+        return ScriptComparison(rest, 1 / math.sqrt(shared), is_question_latin=False)
 
     def probe(self) -> None:
         check_files(local_files)

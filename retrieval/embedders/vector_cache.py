@@ -21,7 +21,7 @@ from django.utils import timezone
 from django.utils.module_loading import import_string
 
 from retrieval.embedders import serving_models
-from retrieval.embedders.base import Embedder, Vectors
+from retrieval.embedders.base import Embedder, ScriptComparison, Vectors
 from retrieval.models import CachedVector
 from retrieval.presets import PRESETS, get_preset
 
@@ -149,6 +149,11 @@ class CachedEmbedder:
                 self.name, dict(zip(chunk, self.inner.embed_document(chunk), strict=True))
             )
         return self.stack_rows([rows_by_text[text] for text in texts])
+
+    def compare_across_scripts(self, query_vector: Vectors) -> ScriptComparison | None:
+        """How a question is compared with passages in other scripts; None: as with all."""
+        compare = getattr(self.inner, "compare_across_scripts", None)
+        return compare(query_vector) if compare else None
 
     def probe(self) -> None:
         self.inner.probe()

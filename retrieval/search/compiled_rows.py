@@ -15,12 +15,13 @@ from typing import Any
 from cachetools import LRUCache, TTLCache
 from django.core.exceptions import EmptyResultSet
 from django.db import connections
-from django.db.models import QuerySet
+from django.db.models import Count, Q, QuerySet
 
 from retrieval.models import Passage
+from retrieval.text import OTHER_SCRIPTS
 
 PLACEHOLDER = re.compile(r"%(%|s)")
-SEARCH_COLUMNS = ("id", "search_vector", "word_count", "embedding", "embedding_model")
+SEARCH_COLUMNS = ("id", "search_vector", "word_count", "embedding", "embedding_model", "language")
 """The columns that the legs of the search read."""
 EXACT_UP_TO = 5_000
 """Rows. Comparing a vector takes 4 µs; a filtered HNSW scan loses recall (docs/search.md)."""
@@ -109,6 +110,11 @@ class RowEstimate:
     table_rows: float = 0
     """The planner's estimate of all rows of the table; -1 before its first statistics."""
 
+    has_latin: bool = True
+    has_other_scripts: bool = False
+    """Whether rows are in languages with Latin script, or with another one; of many rows, whether
+    some of the first `EXACT_UP_TO` are."""
+
     @property
     def exact(self) -> bool:
         return self.rows <= EXACT_UP_TO
@@ -125,14 +131,19 @@ def estimate_rows(queryset: "QuerySet[Any, Any]", key: tuple[Any, ...]) -> RowEs
         estimate = _estimates.get(key)
     if estimate is None:
         bare = queryset.order_by().values("pk")
-        rows = bare[: EXACT_UP_TO + 1].count()
+        is_other = Q(language__in=OTHER_SCRIPTS)
+        counts = bare.values("pk", "language")[: EXACT_UP_TO + 1].aggregate(
+            rows=Count("pk"), others=Count("pk", filter=is_other)
+        )
+        rows, others = counts["rows"], counts["others"]
+        has_latin, has_other_scripts = others < rows, others > 0
         if rows > EXACT_UP_TO:
             plan = json.loads(bare.explain(format="json"))
             rows = max(rows, int(plan[0]["Plan"]["Plan Rows"]))
         with connections[queryset.db].cursor() as cursor:
             cursor.execute(TABLE_ROWS, [queryset.model._meta.db_table])
             (table_rows,) = cursor.fetchone()
-        estimate = RowEstimate(rows, table_rows)
+        estimate = RowEstimate(rows, table_rows, has_latin, has_other_scripts)
         with _estimates_lock:
             _estimates[key] = estimate
     return estimate

@@ -13,6 +13,7 @@ from opentelemetry import metrics, trace
 from pgvector import HalfVector
 
 from retrieval.embedders import get_embedder, serving_models
+from retrieval.embedders.base import ScriptComparison
 from retrieval.errors import EmbedderDown
 from retrieval.presets import Mode, Preset, Rerank, get_preset
 from retrieval.search.compiled_rows import CompiledRows, RowEstimate, estimate_rows
@@ -21,7 +22,7 @@ from retrieval.search.request import Hit, Leg, SearchRequest, SearchResult
 from retrieval.search.rerank import DEPTHS, rerank_hits
 from retrieval.search.statement import HIT_COLUMNS, QueryVector, Statement
 from retrieval.search.vector_share import missing_share, share_with_vector
-from retrieval.text import WORD_OR_NUMBER, has_hangul
+from retrieval.text import OTHER_SCRIPTS, WORD_OR_NUMBER, has_hangul
 
 logger = logging.getLogger(__name__)
 _tracer = trace.get_tracer("memory37.search")
@@ -155,6 +156,7 @@ def _find_rows(plan: SearchPlan, rows: CompiledRows, clock: Clock) -> Found:
 
     def run(vector: QueryVector | None, missing_legs: tuple[str, ...]) -> Found:
         request = plan.request
+        vector = vector and compared_with(vector, estimate)
         statement = Statement(rows, vector, tuple(request.fields), request.one_of)
         parameters = _parameters(plan, vector, estimate)
         found_rows = statement.run(parameters, plan.preset, estimate)
@@ -221,9 +223,21 @@ def _embed_query(plan: SearchPlan) -> tuple[QueryVector | None, tuple[str, ...]]
     except EmbedderDown as problem:
         logger.warning("searching %s by words alone: %s", plan.domain, problem)
         return None, ("vector",)
+    across_scripts = embedder.compare_across_scripts(vector)
     if plan.request.map_vector:
         vector = plan.request.map_vector(embedder.name, vector)
-    return QueryVector(embedder.name, embedder.dims, HalfVector(vector)), ()
+    return QueryVector(embedder.name, embedder.dims, HalfVector(vector), across_scripts), ()
+
+
+def compared_with(vector: QueryVector, estimate: RowEstimate) -> QueryVector:
+    """Return the vector as it is compared with such rows: across scripts if some are in another
+    script than the question. A question that is not Latin asks texts that are all Latin as they
+    are: the weights of the legs are fitted to such questions, too."""
+    across = vector.across_scripts
+    if across is None:
+        return vector
+    is_needed = estimate.has_other_scripts and (across.is_question_latin or estimate.has_latin)
+    return vector if is_needed else replace(vector, across_scripts=None)
 
 
 def _parameters(
@@ -258,6 +272,7 @@ def _parameters(
         "k_keyword": max(preset.k_keyword, depth),
         "k_vector": max(preset.k_vector, depth) if vector else 0,
         "vector": vector.vector if vector else None,
+        **_parameters_across_scripts(vector.across_scripts if vector else None),
         "named_ids": [hit.id for hit in request.name_hits],
         "named_kinds": [hit.kind for hit in request.name_hits],
         "named_scores": [float(hit.score) for hit in request.name_hits],
@@ -271,6 +286,17 @@ def _parameters(
         "name_weight": preset.name_weight,
         # The relevance of a hit depends on its distance to the best other one.
         "limit": max(plan.depth + (NEAR_MISSES if request.explain else 0), 2),
+    }
+
+
+def _parameters_across_scripts(across: ScriptComparison | None) -> dict[str, Any]:
+    if across is None:
+        return {}
+    return {
+        "other_vector": HalfVector(across.vector),
+        "other_scale": across.scale,
+        "other_scripts": list(OTHER_SCRIPTS),
+        "is_question_latin": across.is_question_latin,
     }
 
 

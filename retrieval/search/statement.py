@@ -15,6 +15,7 @@ from pgvector import HalfVector
 from psycopg import sql
 from psycopg.errors import QueryCanceled
 
+from retrieval.embedders.base import ScriptComparison
 from retrieval.errors import SearchTimeout
 from retrieval.models import Passage
 from retrieval.presets import Preset
@@ -32,8 +33,15 @@ JSONB = 3802  # its type's number in every PostgreSQL
 HIT_COLUMNS = ("id", "text", "context", "metadata", "payload", "language", "updated_at")
 """The columns of every hit."""
 
-EXACT = "passage.embedding <=> %(vector)s::halfvec"
-INDEXED = "passage.embedding::halfvec({dims}) <=> %(vector)s::halfvec({dims})"
+DISTANCE = "passage.embedding <=> %(vector)s::halfvec"
+IS_IN_ANOTHER_SCRIPT = (
+    "(passage.language = ANY(%(other_scripts)s::text[])) = %(is_question_latin)s::bool"
+)
+DISTANCE_ACROSS_SCRIPTS = f"""CASE WHEN {IS_IN_ANOTHER_SCRIPT}
+  THEN 1 - %(other_scale)s::float8 * (1 - (passage.embedding <=> %(other_vector)s::halfvec))
+  ELSE {DISTANCE} END"""
+INDEXED = "passage.embedding::halfvec({dims}) <=> %({vector})s::halfvec({dims})"
+"""In the form that the vector index serves."""
 
 CANDIDATE = "passage.search_vector @@ (SELECT candidates FROM terms)"
 CANDIDATE_OF_FEW = f"({CANDIDATE}) IS TRUE"
@@ -65,7 +73,28 @@ class QueryVector:
 
     model: str
     dims: int
-    vector: HalfVector
+    vector: HalfVector | None
+    across_scripts: ScriptComparison | None = None
+    """How the question is compared with passages in another script than its own, if there are
+    some and they need it."""
+
+    @property
+    def distance(self) -> str:
+        """The SQL of the distance to a passage, on one scale for all scripts."""
+        return DISTANCE_ACROSS_SCRIPTS if self.across_scripts else DISTANCE
+
+    @property
+    def index_scans(self) -> list[tuple[str, str]]:
+        """The order of each scan of the vector index, and a condition. In the order by the
+        question's vector alone, passages in other scripts come late."""
+        orders = [(INDEXED.format(dims=int(self.dims), vector="vector"), "")]
+        if self.across_scripts:
+            by_other = INDEXED.format(dims=int(self.dims), vector="other_vector")
+            # A Latin question loses the part that other scripts lack, and they come first; a
+            # question in one of these has the same vector, which passages like it are nearest to.
+            is_latin = self.across_scripts.is_question_latin
+            orders.append((by_other, "" if is_latin else f" AND {IS_IN_ANOTHER_SCRIPT}"))
+        return orders
 
 
 @dataclass(frozen=True)
@@ -80,15 +109,15 @@ class Statement:
     """A column of the passage: of each of its values, only the best passage is a hit."""
 
     def _text(self, *, exact: bool, few: bool) -> str:
-        model, dims = (self.vector.model, self.vector.dims) if self.vector else ("", 1)
-        nearest = EXACT if exact else INDEXED.format(dims=int(dims))
+        vector = self.vector or QueryVector("", 1, None)
         return build_text(
             self.rows.model,
             self.rows.sql(*SEARCH_COLUMNS)[0],
             self.fields,
             self.one_of,
-            model,
-            nearest,
+            vector.model,
+            vector.distance,
+            ((vector.distance, ""),) if exact else tuple(vector.index_scans),
             CANDIDATE_OF_FEW if few else CANDIDATE,
         )
 
@@ -144,17 +173,26 @@ def build_text(
     fields: tuple[str, ...],
     one_of: str,
     embedder: str,
-    nearest: str,
+    distance: str,
+    scans: tuple[tuple[str, str], ...],
     is_candidate: str,
 ) -> str:
     # A field may be of a related table (`rule__title`).
     hit_columns = dict.fromkeys((*HIT_COLUMNS, *fields))
+    embedder_name = sql.Literal(embedder).as_string(None).replace("%", "%%")
+    nearest = [
+        SQL["nearest"].format(
+            rows=rows, model=embedder_name, distance=distance, order=order, condition=condition
+        )
+        for order, condition in scans
+    ]
     return SQL["search"].format(
         words=SQL["words"],
         rows=rows,
         table=sql.Identifier(model._meta.db_table).as_string(None),
-        model=sql.Literal(embedder).as_string(None).replace("%", "%%"),
-        nearest=nearest,
+        model=embedder_name,
+        distance=distance,
+        nearest=" UNION ".join(nearest),
         is_candidate=is_candidate,
         owner=sql.Identifier(one_of or "id").as_string(None),
         place=BEST_OF_EACH if one_of else "1",

@@ -67,6 +67,7 @@ from retrieval.text.sequences import CommonPart, common_parts
 from retrieval.text.tokens import count_tokens
 from retrieval.text.word_index import WordIndex, WordMatch, is_likely_slip
 from retrieval.text.words import (
+    OTHER_SCRIPTS,
     WORD,
     WORD_OR_NUMBER,
     cut_ending,
@@ -81,6 +82,7 @@ from retrieval.text.words import (
 __all__ = [
     "DEEPEST_SECRET",
     "JOINED_AUDIENCES",
+    "OTHER_SCRIPTS",
     "WORD",
     "WORD_OR_NUMBER",
     "CommonPart",

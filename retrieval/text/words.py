@@ -23,6 +23,11 @@ _KOREAN_VERB_ENDING = re.compile(
 _stemmers = threading.local()
 
 
+CYRILLIC = ("be", "bg", "kk", "mk", "ru", "sr", "uk")
+OTHER_SCRIPTS = (*CYRILLIC, "ar", "el", "fa", "he", "hi", "hy", "ja", "ka", "ko", "th", "zh")
+"""Languages that are not written in Latin script."""
+
+
 def guess_language(text: str) -> str:
     """Tell Korean and Russian by their script; everything else is taken for English."""
     sample = text[:4000]

@@ -23,13 +23,7 @@ lexical AS (
 ),
 semantic AS (
   SELECT id, row_number() OVER (ORDER BY distance, id) AS rank
-  FROM (
-    SELECT passage.id, {nearest} AS distance
-    FROM ({rows}) AS passage
-    WHERE passage.embedding_model = {model}
-    ORDER BY {nearest}
-    LIMIT %(k_vector)s
-  ) AS best
+  FROM ({nearest}) AS best
 ),
 named AS (  -- found by name, by the caller: still only if the queryset holds it
   SELECT passage.id, max(name.kind) AS kind, max(name.score) AS score
@@ -46,7 +40,7 @@ scored AS (  -- both raw scores for each, whichever leg found it
   SELECT pool.*, passage.{owner} AS owner,
     memory37_bm25(
       passage.search_vector, passage.word_count, terms.queries, terms.idfs, corpus.average, %(k1)s, %(b)s) AS keyword,
-    CASE WHEN passage.embedding_model = {model} THEN 1 - (passage.embedding <=> %(vector)s::halfvec) END AS vector
+    CASE WHEN passage.embedding_model = {model} THEN 1 - ({distance}) END AS vector
   FROM pool JOIN {table} AS passage USING (id), terms, corpus
 ),
 possible AS (  -- the most that the words of this question could give

@@ -1,0 +1,7 @@
+(
+    SELECT passage.id, {distance} AS distance
+    FROM ({rows}) AS passage
+    WHERE passage.embedding_model = {model}{condition}
+    ORDER BY {order}
+    LIMIT %(k_vector)s
+  )
