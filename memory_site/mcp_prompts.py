@@ -9,6 +9,7 @@ import mcp_types as types
 from memory_site import toolbox
 from memory_site.mcp_resources import MOST_COMPLETIONS, complete
 from memory_site.mcp_text import to_text
+from npcs.lookup import find_npc
 from retrieval.errors import Invalid, NotFound
 from worlds.callers import Caller
 from worlds.lookup import find_party
@@ -64,7 +65,11 @@ def write_recap(arguments: Arguments, caller: Caller) -> str:
 
 
 def write_portrait(arguments: Arguments, caller: Caller) -> str:
+    """Of a game master's caller with what the NPC knows itself: it has secrets that it does not."""
     asked: dict[str, object] = {"npc_id": arguments["npc"]}
+    if caller.audience.is_gm:
+        npc = find_npc(caller.world, arguments["npc"], resembling=True)
+        asked |= {"npc_id": npc.slug, "as": f"npc:{npc.slug}"}
     if party := arguments.get("party"):
         asked["party_id"] = party
     return PORTRAIT.format(profile=ask_tool("npc_profile", asked, caller))

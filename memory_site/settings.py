@@ -399,6 +399,7 @@ SOCIALACCOUNT_PROVIDERS: dict[str, Any] = {
 # --- Clients
 # For `manage.py mcp` and the Python client.
 MEMORY37_API_KEY = env.str("MEMORY37_API_KEY", default="")
+MEMORY37_WORLD = env.str("MEMORY37_WORLD", default="")  # for a key of the whole installation
 DATA_UPLOAD_MAX_MEMORY_SIZE = 10 * 1024 * 1024  # larger bodies are answered with 413
 # The admin asks whether thousands of rows are to be deleted with a field for each.
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 50_000

@@ -27,7 +27,11 @@ class Command(BaseCommand):
     requires_system_checks: list[str] = []
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--world", help="Slug of the world; needed without a key.")
+        parser.add_argument(
+            "--world",
+            help="Slug of the world; needed without a key, and with one of the whole installation (or set "
+            "MEMORY37_WORLD).",
+        )
         parser.add_argument(
             "--audience",
             default="public",
@@ -47,7 +51,14 @@ class Command(BaseCommand):
 
     def _caller(self, options: dict[str, Any]) -> Caller:
         if settings.MEMORY37_API_KEY:
-            return Caller.with_key(keys.verify(settings.MEMORY37_API_KEY))
+            key = keys.verify(settings.MEMORY37_API_KEY)
+            slug = options["world"] or settings.MEMORY37_WORLD
+            if key.world is None and not slug:
+                raise CommandError(
+                    "This key is for the whole installation: name the world with --world or in "
+                    "MEMORY37_WORLD."
+                )
+            return Caller.with_key(key, world_slug=slug)
         world = find_by_key(World.objects.all(), options["world"] or "")
         if world is None:
             raise CommandError("Set MEMORY37_API_KEY, or name a world with --world.")

@@ -9,7 +9,7 @@ import pytest
 from knowledge.entry_store import save_entry
 from knowledge.models import Document, Lore, Rule
 from memory_site import mcp_prompts, mcp_resources
-from npcs.models import NPC
+from npcs.models import NPC, Secret
 from retrieval.errors import Invalid, NotFound
 from tests.conftest import ApiClient
 from worlds.audiences import Audience
@@ -145,6 +145,22 @@ def test_prompts_bring_what_the_audience_knows(
     assert "Short orders" in prompt(world, "gm", "portrait", npc="mira-voss")
     assert "The bell rang." in prompt(world, "public", "check", text="The bell rang.")
     assert "We hide" in prompt(world, "gm", "scene", party="lanternbearers", action="We hide")
+
+
+def test_a_portrait_holds_no_secret_that_the_npc_does_not_know(
+    read: Callable[[str, str], str], world: World
+) -> None:
+    mira = NPC.objects.get(world=world, slug="mira-voss")
+    text = "She is the lost heir and does not know it."
+    Secret.objects.create(world=world, npc=mira, position=90, text=text)
+    profile = mcp_prompts.ask_tool("npc_profile", {"npc_id": "mira-voss"}, caller_in(world, "gm"))
+    assert "lost heir" in profile
+    for name in ("mira-voss", "Mira Voss"):
+        portrait = prompt(world, "gm", "portrait", npc=name)
+        assert "Short orders" in portrait
+        assert "lost heir" not in portrait
+    with pytest.raises(NotFound):
+        prompt(world, "gm", "portrait", npc="nobody-at-all")
 
 
 def prompt(world: World, audience: str, name: str, **arguments: str) -> str:
