@@ -1,6 +1,6 @@
 """Which rules and lore entries a question names: exactly, by an alias, inflected, or misspelled."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from time import monotonic
 from typing import Any
@@ -67,8 +67,9 @@ def match_rules(
 
 
 def match_names(index: NameIndex, question: str, *, weight: float) -> list[NamedRow]:
-    """The same for the rows of `index`. Reads no others."""
-    return _match([index], lambda: index, question, weight)
+    """The same for the rows of `index`, also by a part of a name (*Aldous* of Duke Aldous) in the
+    question. Reads no others."""
+    return _match([index], lambda: index, question, weight, counts=(*CERTAIN, "part"))
 
 
 def name_index(rows: "QuerySet[Any] | CompiledRows", text: str) -> NameIndex:
@@ -103,7 +104,9 @@ def _match(
     question: str,
     weight: float,
     answers: Callable[[], Mapping[UUID, UUID]] = dict,
+    counts: Collection[str] = CERTAIN,
 ) -> list[NamedRow]:
+    """`counts` are the kinds of matches that count within a longer question."""
     text = question[:LONGEST_QUESTION]
     mentions = [mention for index in indexes for mention in index.mentions(text)]
     if mentions and (replaced := answers()):
@@ -120,14 +123,18 @@ def _match(
     ]
     if whole:
         return best_of_each(_rows(match for mention in whole for match in mention.matches))
-    if not mentions and len(question) <= LONGEST_NAME and len(question.split()) <= MOST_WORDS:
-        found = all_names().find(question)
-        return best_of_each(_rows(_with_answers(found, answers() if found else {})))
+    matches = [match for mention in mentions for match in mention.matches]
+    is_named = any(map(_is_certain, matches)) if "part" in counts else bool(matches)
+    is_short = len(question) <= LONGEST_NAME and len(question.split()) <= MOST_WORDS
+    if not is_named and is_short and (found := all_names().find(question)):
+        return best_of_each(_rows(_with_answers(found, answers())))
     # A name that several rows have counts less for each of them.
     return best_of_each(
-        replace(row, score=row.score * weight / len(mention.matches), kind="alias")
+        replace(row, score=row.score * weight / len(mention.matches), kind=_kind_in_question(match))
         for mention in mentions
-        for row in _rows(filter(_is_certain, mention.matches))
+        for match in mention.matches
+        if match.how in counts
+        for row in _rows([match])
     )
 
 
@@ -152,6 +159,10 @@ def best_of_each(rows: Iterable[NamedRow]) -> list[NamedRow]:
 
 def _is_certain(match: NameMatch) -> bool:
     return match.how in CERTAIN
+
+
+def _kind_in_question(match: NameMatch) -> str:
+    return "alias" if _is_certain(match) else MATCHES[match.how]
 
 
 def _rows(matches: Iterable[NameMatch]) -> Iterable[NamedRow]:

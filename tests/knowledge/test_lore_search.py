@@ -41,6 +41,20 @@ def test_an_entry_is_found_by_its_words_and_by_its_names(world: World, write: Wr
         assert (hit.id, hit.kind, hit.title) == ("mira-voss", "biography", "Mira Voss")
 
 
+@pytest.mark.parametrize(
+    ("title", "part"), [("Duke Aldous Wren", "Aldous"), ("Мстислав Грозный", "Мстислав")]
+)
+def test_a_part_of_a_name_finds_its_entry_with_and_without_a_capital(
+    world: World, write: Write, title: str, part: str
+) -> None:
+    write(title, "He never left the tower.")
+    write("Petronel", f"{part} is her uncle, they say: {part}, of whom everyone speaks.")
+    for question in (part, part.lower(), f"who is {part}?"):
+        first = ask(Caller.gm(world), question).hits[0]
+        assert first.title == title, question
+        assert first.legs["name"].score > 0.2
+
+
 def test_a_secret_is_found_by_the_game_master_and_by_those_it_names(
     world: World, write: Write, lanternbearers: Party, gilded_oath: Party
 ) -> None:
