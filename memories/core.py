@@ -148,22 +148,38 @@ def append(
 def replace(
     namespace: Namespace, section: str, old: str, new: str, *, reason: str = ""
 ) -> CoreVersion | CoreProposal | None:
-    """Replace text in one line of a section, subject to policy and review; remove the line if its
-    bullet becomes empty."""
+    """Replace `old` in the one line of a section that contains it, subject to policy and review. An
+    empty `new` removes the line; one that repeats what stands around `old` replaces the line."""
     core, name = require_section(namespace, section)
     lines = core.sections[name]
-    hits = [index for index, line in enumerate(lines) if old and old in line]
-    if len(hits) != 1:
+    texts = [core_policy.split_bullet(line)[1] for line in lines]
+    old, new = (core_policy.split_bullet(" ".join(text.split()))[1] for text in (old, new))
+    found = [at for at, text in enumerate(texts) if old and old in text]
+    found = [at for at in found if texts[at] == old] or found
+    if len(found) != 1:
         raise Invalid(
-            f"{'More than one line' if hits else 'No line'} in {name} contains that text: "
+            f"{'More than one line' if found else 'No line'} in {name} contains that text: "
             "quote one line exactly.",
-            candidates=lines[:5],
+            candidates=texts[:5],
         )
-    line = lines[hits[0]].replace(old, " ".join(new.split())).rstrip()
-    is_empty = line.strip() in ("", "-", "*", "+")
-    lines[hits[0] : hits[0] + 1] = [] if is_empty else [line]
+    [at] = found
+    marker, text = core_policy.split_bullet(lines[at])
+    lines[at : at + 1] = [f"{marker}{replace_text(text, old, new)}"] if new else []
     reason = reason or f"Replaced in {name}"
     return write_or_propose(namespace, core.markdown(), reason=reason, made_by=Maker.TOOL)
+
+
+def replace_text(line: str, old: str, new: str) -> str:
+    """Return `line` with `new` in place of `old`; `new` alone if it is a whole line, which begins
+    or ends as `line` does around `old`."""
+    before, after = line.split(old, 1)
+    begins_alike = before.strip() and new.startswith(before.strip())
+    ends_alike = after.strip(" .!?") and new.rstrip(" .!?").endswith(after.strip(" .!?"))
+    if begins_alike or ends_alike:
+        return new
+    if new.endswith(tuple(".!?")) and after[:1] == new[-1]:
+        after = after[1:]
+    return f"{before}{new}{after}".strip()
 
 
 def require_section(namespace: Namespace, section: str) -> tuple[core_policy.ParsedCore, str]:

@@ -24,6 +24,7 @@ TRANSIENT = re.compile(
 )
 HEADING = re.compile(r"^#\s+(.+?)\s*#*\s*$")
 BULLET = re.compile(r"^\s*[-*+]\s+(.*\S)\s*$")
+MARKER = re.compile(r"^\s*[-*+]\s+")
 
 
 @dataclass(frozen=True)
@@ -46,6 +47,12 @@ class ParsedCore:
             for name in SECTIONS
         )
         return "\n".join(parts)
+
+
+def split_bullet(line: str) -> tuple[str, str]:
+    """Return the marker of a line with the space after it, "" if there is none, and its text."""
+    marker = MARKER.match(line)
+    return (line[: marker.end()], line[marker.end() :].strip()) if marker else ("", line.strip())
 
 
 def parse_core(markdown: str) -> ParsedCore:
@@ -76,7 +83,10 @@ def problems(markdown: str, *, before: str = TEMPLATE) -> list[str]:
     for name, bullet in core.bullets:
         sections_of.setdefault(" ".join(bullet.casefold().split()).rstrip("."), []).append(name)
     repetitions = {text: names for text, names in sections_of.items() if len(names) > 1}
-    reasons += [f"In {' and '.join(names)}: {text[:80]}" for text, names in repetitions.items()]
+    reasons += [
+        f"{' and '.join(dict.fromkeys(names))} would say it twice: {text[:80]}"
+        for text, names in repetitions.items()
+    ]
     # A core that is over the limit already may be changed as long as it does not grow.
     count = len(core.bullets)
     if count > MAX_BULLETS and count > len(former.bullets):
