@@ -1,54 +1,85 @@
 """Whether what the search of the site found answers the question, or is only what comes nearest.
 
 Among thousands of passages some are always near a question, and the fused score says which, not how
-near. So two raw scores are summed: the best cosine, and the logarithm of the BM25 score of the
-question's words, with their translations by the glossary. How high both are without an answer
-depends on the model of the vectors and on the script of the question; it was measured with
-questions that have no answer and with real ones (docs/search.md, `python -m bench.site_questions`).
+near. So the log odds of an answer are estimated by a logistic regression on the best cosine, the
+best BM25 score of the question's words (with their translations by the glossary), and what the
+model of pairs makes of the question and the best hit of each kind. Both scores of unrelated texts
+grow with the number of passages, and cosines depend on the script of the question. The numbers were
+fitted to questions with and without an answer (docs/search.md, `python -m bench.site_questions`).
 """
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from retrieval.embedders import get_embedder
+from retrieval.statement_pairs import has_pair_model, read_pair
 from retrieval.text import has_hangul
 
 
-class EvidenceScale(NamedTuple):
-    """An answer has at least `least` of `cosine + words_weight · log(1 + BM25)`."""
+class EvidenceWeights(NamedTuple):
+    """The weights of the signs, by the script of the question where they depend on it. `words` is
+    that of `log(1 + BM25)`, `reading` that of the log odds of the model of pairs, `size` that of
+    the decimal logarithm of the thousands of passages; from `least` on, it is an answer."""
 
-    words_weight: float
+    constant: Mapping[str, float]
+    cosine: Mapping[str, float]
+    words: float
+    reading: float
+    size: float
     least: float
 
 
-class RawScores(NamedTuple):
-    """The raw scores of a hit."""
+class FoundText(NamedTuple):
+    """The raw scores of a hit, and its title and text. `is_first` of its kind."""
 
     cosine: float
     words: float
+    text: str
+    is_first: bool = False
 
 
 LATIN, CYRILLIC, HANGUL = "latin", "cyrillic", "hangul"
-SCALES: dict[str, Mapping[str, EvidenceScale]] = {
-    "bge-small-en+use-multilingual-v3-sentences+e5-small@1280": {
-        LATIN: EvidenceScale(words_weight=0.24, least=0.61),
-        CYRILLIC: EvidenceScale(words_weight=0.11, least=0.205),
-        HANGUL: EvidenceScale(words_weight=0.048, least=0.152),
-    }
+WEIGHTS: dict[str, EvidenceWeights] = {
+    "bge-small-en+use-multilingual-v3-sentences+e5-small@1280": EvidenceWeights(
+        constant={LATIN: -2.29, CYRILLIC: 0.78, HANGUL: 0.28},
+        cosine={LATIN: 2.78, CYRILLIC: 1.87, HANGUL: 1.87},
+        words=1.82,
+        reading=1.11,
+        size=-2.43,
+        least=-1.5,
+    )
 }
 """By the model of the vectors: another one has other cosines, and what it finds counts as found."""
+SIZES = (100, 3_000)
+"""Numbers of passages to which the weights were fitted."""
+MOST_CERTAIN = 0.995
+MOST_CHARACTERS = 600
+"""Of a text that is read with the question."""
 
 
-def has_evidence(question: str, scores: Iterable[RawScores]) -> bool:
-    """Whether the best scores among the hits are those of a question that has an answer."""
-    scale = SCALES.get(get_embedder("lore").name, {}).get(script_of(question))
-    found = list(scores)
-    if scale is None or not found:
+def has_evidence(question: str, found: Sequence[FoundText], passages: int) -> bool:
+    """Whether the hits are those of a question that has an answer among so many `passages`."""
+    weights = WEIGHTS.get(get_embedder("lore").name)
+    if weights is None or not found or not has_pair_model():
         return True
-    words = max(each.words for each in found)
-    cosine = max(each.cosine for each in found)
-    return cosine + scale.words_weight * math.log1p(words) >= scale.least
+    script = script_of(question)
+    size = min(max(passages, SIZES[0]), SIZES[1])
+    evidence = (
+        weights.constant[script]
+        + weights.cosine[script] * max(each.cosine for each in found)
+        + weights.words * math.log1p(max(each.words for each in found))
+        + weights.reading * read_answers(question, (each.text for each in found if each.is_first))
+        + weights.size * math.log10(size / 1_000)
+    )
+    return evidence >= weights.least
+
+
+def read_answers(question: str, texts: Iterable[str]) -> float:
+    """The log odds that the best of `texts` answers, as the model of pairs reads them."""
+    best = max((read_pair(question, text[:MOST_CHARACTERS]).answers for text in texts), default=0.0)
+    probability = min(max(best, 1 - MOST_CERTAIN), MOST_CERTAIN)
+    return math.log(probability / (1 - probability))
 
 
 def script_of(question: str) -> str:

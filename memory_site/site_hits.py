@@ -26,6 +26,8 @@ class SiteHit:
     """Of the question's vector and the passage's; None for a row found by its name alone."""
     words: float = 0.0
     """The BM25 score of the question's words in the passage."""
+    name_score: float = 0.0
+    """How far the question is a name of the row; 0 where it names nothing."""
     path: tuple[str, ...] = ()
     """The chapters above a rule; shown where titles are equal."""
 

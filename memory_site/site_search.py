@@ -16,6 +16,7 @@ from art.models import ArtCard
 from episodes.asked_sessions import AskedSession, Evening, find_evening, read_asked_session
 from episodes.models import Episode
 from episodes.views import visible_sessions
+from knowledge.glossary.common_words import COMMON_WORDS
 from knowledge.graph.entity_linking import EntityLinker
 from knowledge.graph.labels import fact_sentence
 from knowledge.graph.protocol import View
@@ -25,11 +26,11 @@ from knowledge.presenters import GmHitOut
 from knowledge.schemas import LoreQuestion, RulesQuestion
 from knowledge.search import find_lore
 from knowledge.tools import rules_lookup
-from memory_site.search_evidence import RawScores, has_evidence
+from memory_site.search_evidence import FoundText, has_evidence
 from memory_site.site_hits import KindOfHits, SiteHit, SiteResults, without_needless_paths
 from npcs.models import NPC
-from retrieval.search import SearchRequest, read_share, search
-from retrieval.text import WORD, KnownName, NameIndex, has_hangul, light_stem
+from retrieval.search import SearchRequest, count_rows, read_share, search
+from retrieval.text import WORD, KnownName, NameIndex, has_hangul, light_stem, name_words
 from worlds.audiences import Visibility
 from worlds.callers import Caller
 from worlds.pages import Viewer
@@ -48,6 +49,8 @@ NAMED = 1.0
 WHOLE_NAME = 0.97
 """Least score of an NPC whose name, alias or inflected name is the whole question."""
 MENTIONED = 0.9
+NAME_OF_QUESTION = 0.75
+"""Score from which a name that resembles the question, as its translation, is its name."""
 ALL_WORDS = 1.0
 """Relevance of a kind of which a hit holds every word of the question, or its name."""
 
@@ -92,23 +95,36 @@ def search_site(
     if partial or share is not None:
         results.degraded -= {part for part, each in shares.items() if each is not None} | {"vector"}
         results.embedded = min(partial) if share is None else share
-    results.is_answered = _is_answered(results, question)
+    results.is_answered = _is_answered(results, question, viewer)
     return results
 
 
-def _is_answered(results: SiteResults, question: str) -> bool:
-    """Whether a hit answers: what has the name or all words of the question does. Without the
+def _is_answered(results: SiteResults, question: str, viewer: Viewer) -> bool:
+    """Whether a hit answers: what the question names, and what has all its words, does. Without the
     vectors nobody knows, so what was found counts."""
     hits = [hit for kind in results.kinds for hit in kind.hits]
     if results.embedded is not None or "vector" in results.degraded or not hits:
         return True
-    stems = _stems(question)
+    if any(hit.is_named or hit.name_score >= NAME_OF_QUESTION for hit in hits):
+        return True
+    if all(word.norm in COMMON_WORDS for word in name_words(question)):
+        return False
     if any(kind.relevance >= ALL_WORDS for kind in results.kinds):
         return True
-    if any(hit.is_named and _stems(hit.title) and _stems(hit.title) <= stems for hit in hits):
-        return True
-    scores = [RawScores(hit.cosine, hit.words) for hit in hits if hit.cosine is not None]
-    return has_evidence(question, scores)
+    found = [
+        FoundText(hit.cosine, hit.words, f"{hit.title}. {hit.text}", is_first=number == 0)
+        for kind in results.kinds
+        for number, hit in enumerate(kind.hits)
+        if hit.cosine is not None
+    ]
+    return has_evidence(question, found, passages_of(viewer))
+
+
+def passages_of(viewer: Viewer) -> int:
+    """How many passages of lore and rules the viewer searches; an estimate of many."""
+    return sum(
+        count_rows(rows) for rows in (known_lore_passages(viewer), known_rule_passages(viewer))
+    )
 
 
 def percentage_embedded(viewer: Viewer) -> int | None:
@@ -284,11 +300,12 @@ def find_rules(viewer: Viewer, question: str, results: SiteResults) -> Iterable[
 
 
 def _scores_of(legs: Mapping[str, Any]) -> dict[str, Any]:
-    """The scores of both legs, of a hit of the search or of one as a tool presents it."""
-    vector, keyword = legs.get("vector"), legs.get("keyword")
+    """The scores of the legs, of a hit of the search or of one as a tool presents it."""
+    vector, keyword, name = (legs.get(leg) for leg in ("vector", "keyword", "name"))
     return {
         "cosine": vector.score if vector else None,
         "words": (keyword.score if keyword else None) or 0.0,
+        "name_score": (name.score if name else None) or 0.0,
     }
 
 

@@ -4,6 +4,7 @@ from retrieval.presets import Fusion, Mode, Preset, Rerank, get_preset
 from retrieval.search.compiled_rows import (
     CompiledRows,
     clear_row_estimates,
+    count_rows,
     get_compiled_rows,
     named_parameters,
 )
@@ -36,6 +37,7 @@ __all__ = [
     "SearchResult",
     "clear_row_estimates",
     "clear_vector_shares",
+    "count_rows",
     "execute_together",
     "get_compiled_rows",
     "get_preset",

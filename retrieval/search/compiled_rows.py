@@ -125,6 +125,12 @@ class RowEstimate:
         return self.exact and self.rows * FEW < self.table_rows
 
 
+def count_rows(queryset: "QuerySet[Any, Any]") -> int:
+    """Return how many passages `queryset` holds: exactly up to `EXACT_UP_TO`, else an estimate;
+    counted at most every half minute."""
+    return estimate_rows(queryset, CompiledRows(queryset).key).rows
+
+
 def estimate_rows(queryset: "QuerySet[Any, Any]", key: tuple[Any, ...]) -> RowEstimate:
     """Return how many rows `queryset` holds, counted at most every half minute for equal `key`."""
     with _estimates_lock:

@@ -29,8 +29,8 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument(
             "--world",
-            help="Slug of the world; needed without a key, and with one of the whole installation (or set "
-            "MEMORY37_WORLD).",
+            help="Slug of the world; needed without a key, and with a key of the whole "
+            "installation (or set MEMORY37_WORLD).",
         )
         parser.add_argument(
             "--audience",

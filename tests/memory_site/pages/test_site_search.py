@@ -11,7 +11,16 @@ from art.models import ArtCard
 from episodes.models import Episode, Session
 from knowledge.entry_store import save_entry
 from knowledge.models import Document, Lore, LorePassage, Rule, RulePassage
-from memory_site.search_evidence import CYRILLIC, HANGUL, LATIN, SCALES, EvidenceScale, script_of
+from memory_site.search_evidence import (
+    CYRILLIC,
+    HANGUL,
+    LATIN,
+    WEIGHTS,
+    EvidenceWeights,
+    FoundText,
+    has_evidence,
+    script_of,
+)
 from memory_site.site_search import search_site
 from retrieval.embedders import get_embedder
 from retrieval.indexing import embed_pending
@@ -226,6 +235,50 @@ def test_what_is_found_literally_is_always_an_answer(
     assert search_site(gm_viewer(demo), question).is_answered
 
 
+@pytest.mark.parametrize(
+    "question", ["опутанный", "схваченный", "붙잡힘", "Lanterners' oath, what?"]
+)
+def test_a_translated_name_and_an_alias_are_answers(
+    demo: World, question: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    document = Document.objects.create(slug="conditions", title="Conditions", world=demo)
+    for title in ("Grappled", "Restrained"):
+        body = "Its speed becomes 0."
+        save_entry(Rule(document=document, world=demo, key=title, title=title, body=body))
+    save_entry(
+        Lore(
+            world=demo,
+            slug="vow",
+            title="The Night Promise",
+            body="Sworn by all.",
+            aliases=["Lanterners' oath"],
+            status="published",
+            visibility="public",
+        )
+    )
+    use_scale(monkeypatch, least=100)
+    assert search_site(gm_viewer(demo), question).is_answered
+
+
+def test_a_question_of_common_words_alone_has_no_answer(
+    demo: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    use_scale(monkeypatch, least=-100)
+    assert not search_site(gm_viewer(demo), "the of and is").is_answered
+
+
+def test_what_reads_as_an_answer_is_one_in_few_texts(demo: World) -> None:
+    """With the weights that are shipped: raw scores are low in a small world."""
+    weights = next(iter(WEIGHTS.values()))
+    found = [FoundText(0.3, 1.5, "Chainmail. Armour of rings; it costs 20 gold.", is_first=True)]
+    asked = "how much does chainmail cost"
+    with_weights = {get_embedder("lore").name: weights}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("memory_site.search_evidence.WEIGHTS", with_weights)
+        assert has_evidence(asked, found, 100)
+        assert not has_evidence("wifi password", found, 3_000)
+
+
 def test_other_models_and_missing_vectors_are_not_judged(
     demo: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -255,8 +308,9 @@ def use_scale(monkeypatch: pytest.MonkeyPatch, *, least: float) -> None:
     for model in (LorePassage, RulePassage, Episode, ArtCard):
         embed_pending(model)
     clear_vector_shares()
-    scales = dict.fromkeys((LATIN, CYRILLIC, HANGUL), EvidenceScale(words_weight=0.1, least=least))
-    monkeypatch.setitem(SCALES, get_embedder("lore").name, scales)
+    same = dict.fromkeys((LATIN, CYRILLIC, HANGUL), 0.0)
+    weights = EvidenceWeights(same, same, words=0.1, reading=0.1, size=0.0, least=least)
+    monkeypatch.setitem(WEIGHTS, get_embedder("lore").name, weights)
 
 
 @pytest.mark.parametrize(
