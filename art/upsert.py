@@ -5,6 +5,7 @@ from uuid import UUID
 
 from django.db import transaction
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from art.models import ArtCard, Picture
 from art.schemas import ArtCardIn
@@ -70,7 +71,9 @@ def moderate_card(card: ArtCard, verdict: str, *, by: str, note: str = "") -> Ar
 def find_card(world: World, image_id: str) -> ArtCard:
     card: ArtCard | None = ArtCard.objects.in_world(world).filter(external_id=image_id).first()
     if card is None:
-        raise NotFound(f"There is no art card {image_id!r} in this world.")
+        raise NotFound(
+            _("There is no art card %(image_id)r in this world.") % {"image_id": image_id}
+        )
     return card
 
 
@@ -107,7 +110,10 @@ def find_picture(world: World, picture_id: UUID | None) -> Picture | None:
         Picture.objects.in_world(world).present().filter(pk=picture_id).first()
     )
     if picture is None:
-        raise NotFound(f"There is no picture {picture_id} in this world: upload it first.")
+        raise NotFound(
+            _("There is no picture %(picture_id)s in this world: upload it first.")
+            % {"picture_id": picture_id}
+        )
     return picture
 
 

@@ -13,6 +13,7 @@ from typing import Any, ParamSpec, TypeVar, cast
 
 from django.db import IntegrityError, OperationalError, connection, transaction
 from django.utils import timezone
+from django.utils.translation import gettext as _
 from psycopg.errors import DeadlockDetected
 
 from episodes.effects import effects
@@ -109,7 +110,8 @@ def store_late_version(
     version is stored with another text."""
     if episode.party_id != party.pk:
         raise WrongParty(
-            f"{summary.summary_id} belongs to another party; a summary cannot change its party."
+            _("%(summary_id)s belongs to another party; a summary cannot change its party.")
+            % {"summary_id": summary.summary_id}
         )
     is_stored = check_version(episode, summary)
     if summary.version > episode.version:
@@ -130,7 +132,10 @@ def insert_episode(summary: EpisodeIn, party: Party) -> Episode:
         with transaction.atomic():
             episode.save(force_insert=True)
     except IntegrityError as clash:
-        raise WrongParty(f"{summary.summary_id} is being recorded for another party.") from clash
+        raise WrongParty(
+            _("%(summary_id)s is being recorded for another party.")
+            % {"summary_id": summary.summary_id}
+        ) from clash
     return episode
 
 
@@ -197,7 +202,10 @@ def find_party_of(summary: EpisodeIn, world: World, only: Campaign | None) -> Pa
         # 404 would mean the address of the request; here a field of its body is wrong.
         raise Invalid(missing.detail, candidates=missing.candidates) from missing
     if party.campaign_id != campaign.pk:
-        raise Invalid(f"The party {party.slug} does not play in the campaign {campaign.slug}.")
+        raise Invalid(
+            _("The party %(party)s does not play in the campaign %(campaign)s.")
+            % {"party": party.slug, "campaign": campaign.slug}
+        )
     return party
 
 
@@ -209,8 +217,15 @@ def check_version(episode: Episode, summary: EpisodeIn) -> bool:
     known_digest = digests.first()
     if known_digest is not None and known_digest != digest(summary):
         raise VersionReused(
-            f"Version {summary.version} of {summary.summary_id} was recorded with other content: "
-            f"send this one as version {episode.version + 1}."
+            _(
+                "Version %(version)s of %(summary_id)s was recorded with other content: send "
+                "this one as version %(next)s."
+            )
+            % {
+                "version": summary.version,
+                "summary_id": summary.summary_id,
+                "next": episode.version + 1,
+            }
         )
     return known_digest is not None
 

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
+from django.utils.translation import gettext as _
+
 from episodes.lookup import lore_by_name
 from episodes.models import Episode, Mention
 from episodes.schemas import EpisodeIn, EpisodeReveal, IngestReport
@@ -191,11 +193,15 @@ def parse_audiences(party: Party, entry: EpisodeReveal) -> list[Audience]:
     missing = missing_audiences(party.world, (str(each) for each in audiences))
     for audience in audiences:
         if not audience.is_named:
-            raise Invalid(f"A reveal is to party:<id>, character:<id> or npc:<id>, not {audience}.")
+            raise Invalid(
+                _("A reveal is to party:<id>, character:<id> or npc:<id>, not %(audience)s.")
+                % {"audience": audience}
+            )
         if audience.kind != "npc" and str(audience) in missing:
             rows = audience_models()[audience.kind]._default_manager.filter(world=party.world)
             raise Invalid(
-                f"There is no {audience.kind} {audience.slug!r} in this world.",
+                _("There is no %(kind)s %(audience)r in this world.")
+                % {"kind": _(audience.kind), "audience": audience.slug},
                 candidates=tuple(rows.values_list("slug", flat=True)[:5]),
             )
     return audiences
@@ -208,7 +214,8 @@ def find_reveal_subject(party: Party, entry: EpisodeReveal) -> Guarded:
     if lore is None:
         near = Lore.objects.in_world(party.world).filter(title__icontains=reference[:40])
         raise UnknownLore(
-            f"There is no lore entry {reference!r} in this world; nothing was recorded.",
+            _("There is no lore entry %(reference)r in this world; nothing was recorded.")
+            % {"reference": reference},
             candidates=list(near.values_list("slug", flat=True)[:5]),
         )
     if entry.secret is None:
@@ -217,6 +224,7 @@ def find_reveal_subject(party: Party, entry: EpisodeReveal) -> Guarded:
     secret: Guarded | None = secrets[entry.secret - 1 : entry.secret].first()
     if secret is None:
         raise UnknownLore(
-            f"{lore.slug} has {secrets.count()} secrets; there is no number {entry.secret}."
+            _("%(entry)s has %(count)s secrets; there is no number %(number)s.")
+            % {"entry": lore.slug, "count": secrets.count(), "number": entry.secret}
         )
     return secret

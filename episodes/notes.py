@@ -3,6 +3,7 @@
 from uuid import UUID
 
 from django.db.models import Q, QuerySet
+from django.utils.translation import gettext as _
 
 from episodes.models import Session
 from episodes.report_models import SessionNote
@@ -27,11 +28,13 @@ def add_note(
     `Invalid`."""
     text = text.replace("\x00", "").strip()
     if not text:
-        raise Invalid("A note needs a text.")
+        raise Invalid(_("A note needs a text."))
     if len(text) > LONGEST_NOTE:
-        raise Invalid(f"A note has at most {LONGEST_NOTE} characters: make two of it.")
+        raise Invalid(
+            _("A note has at most %(count)s characters: make two of it.") % {"count": LONGEST_NOTE}
+        )
     if party and session and session.party_id not in (None, party.pk):
-        raise Invalid("The session is one of another party.")
+        raise Invalid(_("The session is one of another party."))
     party = party or (session.party if session else None)
     if session:
         campaign = session.campaign

@@ -4,6 +4,7 @@ from typing import Any
 
 from django.db import transaction
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from episodes.lookup import find_session, lore_by_name
 from episodes.models import Arc, Scene, Scratch, Session
@@ -64,11 +65,14 @@ def party_and_campaign(world: World, entry: SessionIn | SceneIn) -> tuple[Party 
     party = find_party(world, entry.party_id) if entry.party_id else None
     if not entry.campaign_id:
         if party is None:
-            raise Invalid("Name a party or a campaign.")
+            raise Invalid(_("Name a party or a campaign."))
         return party, party.campaign
     campaign = find_campaign(world, entry.campaign_id)
     if party and party.campaign_id != campaign.pk:
-        raise Invalid(f"The party {party.slug} does not play in the campaign {campaign.slug}.")
+        raise Invalid(
+            _("The party %(party)s does not play in the campaign %(campaign)s.")
+            % {"party": party.slug, "campaign": campaign.slug}
+        )
     return party, campaign
 
 
@@ -105,7 +109,9 @@ def scene_and_session(party: Party, summary: EpisodeIn) -> tuple[Scene | None, S
         },
     )
     if scene.party_id not in (None, party.pk):
-        raise Invalid(f"The scene {summary.scene_id} belongs to another party.")
+        raise Invalid(
+            _("The scene %(scene_id)s belongs to another party.") % {"scene_id": summary.scene_id}
+        )
     # A scene that an engine created before its session gets it with the first episode.
     if session and scene.session_id is None:
         scene.session = session
@@ -118,10 +124,14 @@ def write_scratch(scene: Scene, key: str, value: Any) -> Scratch:
     large.
     """
     if scene.ended_at:
-        raise SceneEnded(f"{scene.external_id} has ended: its scratch is gone.")
+        raise SceneEnded(
+            _("%(scene)s has ended: its scratch is gone.") % {"scene": scene.external_id}
+        )
     # The length of the Python text stands for that of the JSON: a bound, not an exact size.
     if len(repr(value)) > LARGEST_SCRATCH:
-        raise Invalid(f"A scratch value may hold at most {LARGEST_SCRATCH} characters.")
+        raise Invalid(
+            _("A scratch value may hold at most %(count)s characters.") % {"count": LARGEST_SCRATCH}
+        )
     return Scratch.objects.update_or_create(scene=scene, key=key, defaults={"value": value})[0]
 
 

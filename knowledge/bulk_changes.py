@@ -8,6 +8,7 @@ from uuid import UUID
 from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from knowledge.editing_models import BulkChange
 from knowledge.entry_store import save_all
@@ -78,9 +79,11 @@ def apply_change(
     """Change the entries, all or none; return the record, or None when nothing changed. Raises
     `Invalid` and `Conflict`."""
     if len(ids) > MOST_ENTRIES:
-        raise Invalid(f"Choose at most {MOST_ENTRIES} entries for one change.")
+        raise Invalid(
+            _("Choose at most %(count)s entries for one change.") % {"count": MOST_ENTRIES}
+        )
     if change.visibility == Visibility.REVEALED and not change.audiences:
-        raise Invalid("Choose at least one party or NPC to reveal the entries to.")
+        raise Invalid(_("Choose at least one party or NPC to reveal the entries to."))
     lock_graph(world)
     entries = list(Lore.objects.select_for_update().filter(world=world, pk__in=ids))
     for entry in entries:
@@ -166,7 +169,7 @@ def undo_change(change: BulkChange, *, by: str) -> Undone:
     lock_graph(change.world)
     rows = BulkChange.objects.filter(pk=change.pk, undone_at=None)
     if not rows.update(undone_at=now):
-        raise Conflict("This change was undone before.")
+        raise Conflict(_("This change was undone before."))
     undo: Callable[..., Undone] = _restore_rows if change.is_deletion else _restore_fields
     return undo(change, by=by)
 

@@ -11,6 +11,8 @@ from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
 from django.dispatch import Signal
 from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 from simple_history.utils import bulk_create_with_history, bulk_update_with_history
 
 from knowledge.entry_entities import SavedEntry, keep_entities
@@ -50,17 +52,27 @@ BATCH = 500
 LONGEST_REASON = 100
 """Characters of the history's column."""
 CONSTRAINTS = {
-    "lore_slug_in_canon": "This slug is taken by another canon entry of the world.",
-    "lore_slug_in_campaign": "This slug is taken by another entry of the campaign.",
-    "lore_overridden_once_in_campaign": "This campaign already overrides that entry.",
-    "lore_overrides_in_campaign": "Only an entry of a campaign can override canon: name it.",
-    "lore_custom_kind_is_custom": "Only an entry of the kind custom has a kind of the world's own.",
-    "lore_until_after_at": "The end of the in-world time lies before its beginning.",
-    "rule_shared": "This rule id is taken.",
-    "rule_in_world": "This rule id is taken in this world.",
-    "rule_overridden_once_in_world": "Another house rule of this world replaces that rule already.",
-    "rule_overridden_once_in_campaign": "Another rule of this campaign replaces that rule already.",
-    "rule_overrides_in_world": "Only a rule of a world can replace another: name the world.",
+    "lore_slug_in_canon": gettext_lazy("This slug is taken by another canon entry of the world."),
+    "lore_slug_in_campaign": gettext_lazy("This slug is taken by another entry of the campaign."),
+    "lore_overridden_once_in_campaign": gettext_lazy("This campaign already overrides that entry."),
+    "lore_overrides_in_campaign": gettext_lazy(
+        "Only an entry of a campaign can override canon: name it."
+    ),
+    "lore_custom_kind_is_custom": gettext_lazy(
+        "Only an entry of the kind custom has a kind of the world's own."
+    ),
+    "lore_until_after_at": gettext_lazy("The end of the in-world time lies before its beginning."),
+    "rule_shared": gettext_lazy("This rule id is taken."),
+    "rule_in_world": gettext_lazy("This rule id is taken in this world."),
+    "rule_overridden_once_in_world": gettext_lazy(
+        "Another house rule of this world replaces that rule already."
+    ),
+    "rule_overridden_once_in_campaign": gettext_lazy(
+        "Another rule of this campaign replaces that rule already."
+    ),
+    "rule_overrides_in_world": gettext_lazy(
+        "Only a rule of a world can replace another: name the world."
+    ),
 }
 
 
@@ -118,7 +130,7 @@ def save_all(
                 _take_graph_along(compared)
     except IntegrityError as problem:
         matches = (text for name, text in CONSTRAINTS.items() if name in str(problem))
-        raise Conflict(next(matches, "It conflicts with a stored row.")) from problem
+        raise Conflict(str(next(matches, _("It conflicts with a stored row.")))) from problem
     return [each.outcome for each in compared]
 
 
@@ -154,7 +166,7 @@ def restore_entry(entry: AnyEntry, record: AnyEntry, *, reason: str) -> Outcome:
         value = getattr(record, field.attname)
         is_reference = field.is_relation and value is not None
         if is_reference and not field.related_model._default_manager.filter(pk=value).exists():
-            raise Conflict(f"{name}: what this version refers to was deleted.")
+            raise Conflict(_("%(name)s: what this version refers to was deleted.") % {"name": name})
         setattr(entry, field.attname, value)
     if isinstance(entry, Lore):
         entry.known_to = known_to_in_force(entry, own=record.known_to)

@@ -7,6 +7,7 @@ replaces the world's house rule where there is one, and the last rule of the cha
 from uuid import UUID
 
 from django.db.models import F
+from django.utils.translation import gettext as _
 
 from knowledge.models import Rule
 from retrieval.errors import Invalid, NotFound
@@ -49,7 +50,9 @@ def find_rule_to_override(world: World, key: str, *, campaign: Campaign | None) 
     the world's own version, where there is one. Raises `NotFound`."""
     rule = Rule.objects.in_world(world).filter(key=key).order_by(F("world").desc()).first()
     if rule is None:
-        raise NotFound(f"There is no rule {key!r} that could be replaced: use its full id.")
+        raise NotFound(
+            _("There is no rule %(key)r that could be replaced: use its full id.") % {"key": key}
+        )
     return rule_in_force(world, rule) if campaign else rule
 
 
@@ -58,10 +61,13 @@ def require_acyclic(rule: Rule) -> None:
     ancestor = rule.overrides
     while ancestor is not None:
         if ancestor.pk == rule.pk:
-            raise Invalid(f"{rule.key} cannot replace itself: choose another rule.")
+            raise Invalid(
+                _("%(key)s cannot replace itself: choose another rule.") % {"key": rule.key}
+            )
         if ancestor.campaign_id not in (None, rule.campaign_id):
             raise Invalid(
-                f"{ancestor.key} belongs to another campaign: replace a rule of this one."
+                _("%(key)s belongs to another campaign: replace a rule of this one.")
+                % {"key": ancestor.key}
             )
         ancestor = ancestor.overrides
 

@@ -11,7 +11,12 @@ from knowledge.lore_kinds import LoreKind
 from knowledge.models import Lore
 
 HEADINGS: dict[str, Sequence[Any]] = {
-    Lore.Kind.PLACE: (_("At first sight"), _("Who is here"), _("What happens here"), _("History")),
+    Lore.Kind.PLACE: (
+        _("At first sight"),
+        _("Who is here"),
+        _("What happens here"),
+        _("Its history"),
+    ),
     Lore.Kind.FACTION: (
         _("What it wants"),
         _("Who leads it"),

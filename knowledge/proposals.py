@@ -35,7 +35,8 @@ def propose(
     open_proposals = LoreProposal.objects.filter(world=world, state=LoreProposal.State.OPEN)
     if open_proposals.filter(proposed_by=by[:120]).count() >= MOST_OPEN:
         raise Conflict(
-            f"{MOST_OPEN} of your proposals are open: wait until an editor has decided some."
+            _("%(count)s of your proposals are open: wait until an editor has decided some.")
+            % {"count": MOST_OPEN}
         )
     entry = proposal.entry.model_dump(mode="json", exclude_unset=True)
     return LoreProposal.objects.create(

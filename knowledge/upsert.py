@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from django.db import transaction
+from django.utils.translation import gettext as _
 
 from knowledge.entry_store import Outcome, save_all, save_entry
 from knowledge.graph.upsert import lock_graph
@@ -114,7 +115,7 @@ def find_kind(world: World, slug: str) -> LoreKind:
     kinds = {kind.slug: kind for kind in LoreKind.objects.filter(world=world)}
     if slug not in kinds:
         raise NotFound(
-            f"This world has no kind of lore {slug!r}.",
+            _("This world has no kind of lore %(slug)r.") % {"slug": slug},
             candidates=[*sorted(kinds), *Lore.Kind.values],
         )
     return kinds[slug]
@@ -130,7 +131,7 @@ def _find_overridden(world: World, entry: LoreIn, row: Lore, old: Lore | None) -
     """The canon entry that the row overrides: the one named, else that of the same slug."""
     if row.campaign is None:
         if entry.overrides:
-            raise Invalid("Only an entry of a campaign can override canon: name the campaign.")
+            raise Invalid(_("Only an entry of a campaign can override canon: name the campaign."))
         return None
     if entry.overrides:
         return find_lore_entry(world, entry.overrides)
@@ -175,7 +176,10 @@ def upsert_rule(
     key = entry.rule_id
     # The worlds of a system search its shared rules and their own together: an id names one rule.
     if Rule.objects.filter(world=None, key=key, document__system=world.system_id).exists():
-        raise Conflict(f"{key} is a shared rule of the game system: give yours an id of its own.")
+        raise Conflict(
+            _("%(key)s is a shared rule of the game system: give yours an id of its own.")
+            % {"key": key}
+        )
     row = Rule.objects.select_for_update().filter(world=world, key=key).first()
     require_version(row, expected_version)
     sent = entry.model_fields_set if row else set(RuleIn.model_fields)
@@ -205,5 +209,5 @@ def upsert_rule(
 def find_own_rule(world: World, key: str) -> Rule:
     rule: Rule | None = Rule.objects.select_related("document").filter(world=world, key=key).first()
     if rule is None:
-        raise NotFound(f"This world has no rule {key!r} of its own.")
+        raise NotFound(_("This world has no rule %(key)r of its own.") % {"key": key})
     return rule

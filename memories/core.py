@@ -8,6 +8,7 @@ from uuid import UUID
 
 from django.db import transaction
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from memories import core_lines, core_policy
 from memories.ledger.commit import namespace_transaction
@@ -86,11 +87,11 @@ def write_by_hand(
     applies to machines only. Raise `StaleVersion` if `base_number` is not the latest."""
     require_storable(markdown)
     if problems := core_policy.shape_problems(markdown):
-        raise CoreRefused("Keep the four sections, each once: " + " ".join(problems))
+        raise CoreRefused(_("Keep the four sections, each once:") + " " + " ".join(problems))
     with namespace_transaction(namespace):
         if base_number is not None and base_number != current(namespace).number:
             raise StaleVersion(
-                "The core memory changed meanwhile: read it again and repeat your change.",
+                _("The core memory changed meanwhile: read it again and repeat your change."),
                 version=current(namespace).number,
             )
         return insert_version(namespace, markdown, reason=reason, made_by=made_by, author=author)
@@ -113,7 +114,7 @@ def markdown_of(namespace: Namespace, number: int) -> str:
     texts = namespace.core_versions.filter(number=number).values_list("markdown", flat=True)
     for markdown in texts:
         return markdown
-    raise NotFound(f"There is no version {number} of this core memory.")
+    raise NotFound(_("There is no version %(number)s of this core memory.") % {"number": number})
 
 
 def diff(namespace: Namespace, number: int, *, against: int | None = None) -> list[str]:
@@ -139,7 +140,7 @@ def append(
     require_storable(content)
     text = " ".join(content.split()).removeprefix("- ")
     if not text:
-        raise Invalid("There is nothing to append.")
+        raise Invalid(_("There is nothing to append."))
     core.sections[name].append(f"- {text}")
     reason = reason or f"Appended to {name}"
     return write_or_propose(namespace, core.markdown(), reason=reason, made_by=Maker.TOOL)
@@ -157,11 +158,12 @@ def replace(
     found = [at for at, text in enumerate(texts) if old and old in text]
     found = [at for at in found if texts[at] == old] or found
     if len(found) != 1:
-        raise Invalid(
-            f"{'More than one line' if found else 'No line'} in {name} contains that text: "
-            "quote one line exactly.",
-            candidates=texts[:5],
+        detail = (
+            _("More than one line in %(section)s contains that text: quote one line exactly.")
+            if found
+            else _("No line in %(section)s contains that text: quote one line exactly.")
         )
+        raise Invalid(detail % {"section": name}, candidates=texts[:5])
     [at] = found
     marker, text = core_policy.split_bullet(lines[at])
     lines[at : at + 1] = [f"{marker}{replace_text(text, old, new)}"] if new else []
@@ -185,7 +187,7 @@ def replace_text(line: str, old: str, new: str) -> str:
 def require_section(namespace: Namespace, section: str) -> tuple[core_policy.ParsedCore, str]:
     name = section.strip().lstrip("# ").upper()
     if name not in core_policy.SECTIONS:
-        detail = f"The core memory has no section {section!r}."
+        detail = _("The core memory has no section %(section)r.") % {"section": section}
         raise Invalid(detail, candidates=core_policy.SECTIONS)
     core = core_policy.parse_core(current(namespace).markdown)
     core.sections.setdefault(name, [])
@@ -203,7 +205,7 @@ def approve(
         proposal = lock_open_proposal(proposal_id, namespace)
         text = proposal.markdown if markdown is None else markdown
         if problems := core_policy.shape_problems(text):
-            raise CoreRefused("Edit the proposal first: " + " ".join(problems))
+            raise CoreRefused(_("Edit the proposal first:") + " " + " ".join(problems))
         record_decision(proposal, CoreProposal.Verdict.APPROVED, author)
         return insert_version(
             namespace,
@@ -224,9 +226,12 @@ def reject(proposal_id: UUID, namespace: Namespace, *, author: str) -> None:
 def lock_open_proposal(proposal_id: UUID, namespace: Namespace) -> CoreProposal:
     proposal = namespace.core_proposals.select_for_update().filter(pk=proposal_id).first()
     if proposal is None:
-        raise NotFound("There is no such proposal.")
+        raise NotFound(_("There is no such proposal."))
     if proposal.verdict != CoreProposal.Verdict.OPEN:
-        raise Conflict(f"This proposal was decided already: {proposal.verdict}.")
+        raise Conflict(
+            _("This proposal was decided already: %(verdict)s.")
+            % {"verdict": proposal.get_verdict_display().lower()}
+        )
     return proposal
 
 
@@ -256,5 +261,5 @@ def insert_version(
 
 
 def require_storable(text: str) -> None:
-    if flaw := storage_flaw(text):
-        raise Invalid(f"The text {flaw}.")
+    if storage_flaw(text):
+        raise Invalid(_("This text cannot be stored: it has a character that is none."))

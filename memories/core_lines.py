@@ -8,6 +8,8 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
+from django.utils.translation import gettext as _
+
 from memories import core_policy
 from memories.ledger.valid_evidence import is_valid
 from memories.models import CoreLine, CoreLineSource, MemoryItem, Namespace
@@ -97,5 +99,5 @@ def find_line(namespace: Namespace, line_id: UUID | str) -> CoreLine:
     except ValueError:
         line = None
     if line is None:
-        raise NotFound("There is no such line in this core memory.")
+        raise NotFound(_("There is no such line in this core memory."))
     return line

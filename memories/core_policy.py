@@ -7,6 +7,8 @@ transient. The last rule applies to new bullets only: a person may write what a 
 import re
 from dataclasses import dataclass
 
+from django.utils.translation import gettext as _
+
 SECTIONS = ("SOUL", "TOOLS", "RULE", "USER")
 TEMPLATE = "\n".join(f"# {name}\n" for name in SECTIONS)
 SOFT_BUDGET, MAX_BULLETS, MAX_CHARACTERS = 8, 10, 4000
@@ -104,7 +106,13 @@ def shape_problems(markdown: str) -> list[str]:
     core = parse_core(markdown)
     missing = [name for name in SECTIONS if name not in core.sections]
     return [
-        *(f"The section # {name} is missing." for name in missing),
-        *(f"The section # {name} appears twice." for name in core.repeated_sections),
-        *(f"Outside the four sections: {line[:80]}" for line in core.foreign_lines),
+        *(_("The section # %(section)s is missing.") % {"section": name} for name in missing),
+        *(
+            _("The section # %(section)s appears twice.") % {"section": name}
+            for name in core.repeated_sections
+        ),
+        *(
+            _("Outside the four sections: %(line)s") % {"line": line[:80]}
+            for line in core.foreign_lines
+        ),
     ]

@@ -21,6 +21,11 @@ class State(models.TextChoices):
     REJECTED = "rejected", _("Rejected")
 
 
+def name_of_state(state: str) -> str:
+    """Return the name of the state in the language of the reader, as it stands in a sentence."""
+    return str(State(state).label).lower()
+
+
 class Maker(models.TextChoices):
     MODEL = "model", _("Language model")
     CONTENTS = "contents", _("Unmodified contents")

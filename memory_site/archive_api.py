@@ -276,7 +276,9 @@ def delete_restoration(request: HttpRequest, restoration_id: UUID) -> Status[Non
 
 def delete_finished(run: ArchiveRun) -> None:
     if run.is_unfinished:
-        raise Conflict("The worker is at it: delete it when its state is done or failed.")
+        raise Conflict(
+            "The worker is still processing this archive; delete it after it has finished."
+        )
     runs.delete_run(run)
 
 

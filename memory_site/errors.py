@@ -11,6 +11,7 @@ from django.core.exceptions import ObjectDoesNotExist, RequestDataTooBig, Suspic
 from django.db import DataError, InterfaceError, OperationalError
 from django.http import Http404, HttpRequest, HttpResponse, UnreadablePostError
 from django.http.multipartparser import MultiPartParserError
+from django.utils.translation import gettext as _
 from ninja import NinjaAPI, errors
 from psycopg_pool import PoolTimeout
 
@@ -110,7 +111,10 @@ def from_validation_error(exc: pydantic.ValidationError | errors.ValidationError
         details = exc.errors(include_url=False, include_input=False)
     rows = faults_of({**row, "loc": path_in_request(row["loc"])} for row in details)
     summary = summary_of(rows, "body")
-    return Invalid(f"Correct these arguments and call again: {summary}.", errors=rows[:50])
+    return Invalid(
+        _("Correct these arguments and call again: %(faults)s.") % {"faults": summary},
+        errors=rows[:50],
+    )
 
 
 PARTS = {"body", "query", "path", "header", "form", "file"}
@@ -132,12 +136,12 @@ def path_in_request(location: Sequence[str | int]) -> list[str]:
 
 def from_http_error(exc: errors.HttpError) -> Problem:
     if exc.status_code == 400:
-        return Unreadable("The body is not valid JSON: send one JSON object.")
+        return Unreadable(_("The body is not valid JSON: send one JSON object."))
     return Internal(str(exc))
 
 
 def unavailable(_exc: Exception) -> Problem:
-    return Unavailable("Try again in a moment.", headers={"Retry-After": "2"})
+    return Unavailable(_("Try again in a moment."), headers={"Retry-After": "2"})
 
 
 PROBLEMS: dict[type[Exception], Callable[[Any], Problem]] = {
@@ -146,22 +150,22 @@ PROBLEMS: dict[type[Exception], Callable[[Any], Problem]] = {
     errors.ValidationError: from_validation_error,
     errors.AuthenticationError: lambda _exc: Unauthorized(NO_KEY),
     errors.HttpError: from_http_error,
-    Http404: lambda _exc: NotFound("There is nothing at this address."),
-    ObjectDoesNotExist: lambda _exc: NotFound("There is no such thing in this world."),
-    RequestDataTooBig: lambda _exc: TooLarge("The body may be at most 10 MB: send it in parts."),
+    Http404: lambda _exc: NotFound(_("There is nothing at this address.")),
+    ObjectDoesNotExist: lambda _exc: NotFound(_("There is no such thing in this world.")),
+    RequestDataTooBig: lambda _exc: TooLarge(_("The body may be at most 10 MB: send it in parts.")),
     MultiPartParserError: lambda _exc: Unreadable(
-        "The form cannot be read: send multipart/form-data with its boundary."
+        _("The form cannot be read: send multipart/form-data with its boundary.")
     ),
-    UnreadablePostError: lambda _exc: Unreadable("The body ended too early: send it again."),
-    SuspiciousOperation: lambda _exc: Unreadable("The request is malformed."),
+    UnreadablePostError: lambda _exc: Unreadable(_("The body ended too early: send it again.")),
+    SuspiciousOperation: lambda _exc: Unreadable(_("The request is malformed.")),
     DataError: lambda _exc: Invalid(
-        "A value is out of range or holds characters that cannot be stored (NUL)."
+        _("A value is out of range or holds characters that cannot be stored (NUL).")
     ),
-    UnicodeEncodeError: lambda _exc: Invalid("A text holds half of a character (a surrogate)."),
+    UnicodeEncodeError: lambda _exc: Invalid(_("A text holds half of a character (a surrogate).")),
     OperationalError: unavailable,
     InterfaceError: unavailable,
     PoolTimeout: lambda _exc: Unavailable(
-        "Too many calls at once: try again in a moment.", headers={"Retry-After": "2"}
+        _("Too many calls at once: try again in a moment."), headers={"Retry-After": "2"}
     ),
 }
 
@@ -174,19 +178,19 @@ def problem_of(exc: BaseException) -> Problem:
             return PROBLEMS[kind](exc)
     logger.error("Unexpected %s", type(exc).__name__, exc_info=exc)
     return Internal(
-        "This is a fault of the server, not of the request: report the request id to its owner."
+        _("This is a fault of the server, not of the request: report the request id to its owner.")
     )
 
 
 def bare_problem(status: int) -> Problem:
     """Return the problem for a response that carries only a status."""
     if status == 405:
-        return NotAllowed("This address does not take that method: see the Allow header.")
+        return NotAllowed(_("This address does not take that method: see the Allow header."))
     if status == 404:
-        return NotFound("There is nothing at this address: see /api/v1/docs.")
+        return NotFound(_("There is nothing at this address: see /api/v1/docs."))
     if status < 500:
-        return Unreadable("The request is malformed.")
-    return Internal("Try again later.")
+        return Unreadable(_("The request is malformed."))
+    return Internal(_("Try again later."))
 
 
 def problem_body(problem: Problem, request_id: str) -> dict[str, Any]:

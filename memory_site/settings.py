@@ -96,7 +96,7 @@ WEB_THREADS = env.int("WEB_THREADS", default=32)
 WEB_CONNECTIONS = env.int("WEB_CONNECTIONS", default=1000)
 # Proxies that are believed about scheme and address of a client (uvicorn's own name for it).
 FORWARDED_ALLOW_IPS = env.str("FORWARDED_ALLOW_IPS", default="127.0.0.1")
-# For which one bulk write may hold a thread and the locks of what it wrote.
+# Maximum seconds for one bulk write, which holds a thread and the locks of what it wrote.
 BULK_SECONDS = env.float("BULK_SECONDS", default=25.0)
 WSGI_APPLICATION = "memory_site.wsgi.application"
 
@@ -120,7 +120,7 @@ DATABASE_URL = env.str("DATABASE_URL", default="")
 # A pooler in transaction mode stands before the server: nothing may last beyond a transaction.
 DATABASE_POOLER = env.bool("DATABASE_POOLER", default=False)
 EMBEDDED_DATABASE = env.str("EMBEDDED_DATABASE", default="memory37")
-# For so long one statement may run; 0: without a limit. `memory_site.web_server` makes it 60.
+# Maximum seconds for one statement; 0: no limit. `memory_site.web_server` sets 60.
 STATEMENT_SECONDS = env.float("STATEMENT_SECONDS", default=0.0)
 
 
@@ -286,7 +286,7 @@ MEMORY_EVENTS_BURST = env.float("MEMORY_EVENTS_BURST", default=5000.0)  # and so
 # Years of the world's calendar for which NPCs remember what changed nothing for them; 0: for ever.
 NPC_MEMORY_YEARS = env.float("NPC_MEMORY_YEARS", default=3.0)
 AUDIT_DAYS = env.int("AUDIT_DAYS", default=90)  # audited calls are deleted after; 0: never
-# A repeated write with the same idempotency key gets the stored answer for so long.
+# Days for which a repeated write with the same idempotency key gets the stored answer.
 IDEMPOTENCY_DAYS = env.int("IDEMPOTENCY_DAYS", default=1)
 EVENT_DAYS = env.int("EVENT_DAYS", default=30)  # events are deleted after; 0: never
 EVENT_STREAMS_PER_KEY = env.int("EVENT_STREAMS_PER_KEY", default=20)

@@ -3,6 +3,7 @@
 from typing import Any
 
 from django.db import transaction
+from django.utils.translation import gettext as _
 
 from episodes.ingest import lock_party
 from npcs.dispositions import recompute_dispositions
@@ -28,7 +29,7 @@ def set_rules(world: World, **values: Any) -> DispositionRules:
     dispositions of the world are recomputed when they change."""
     for name in PERCENTS:
         if not 0 <= values.get(name, 0) <= MOST_PERCENT:
-            raise Invalid(f"A share is between 0 and {MOST_PERCENT} percent.")
+            raise Invalid(_("A share is between 0 and %(most)s percent.") % {"most": MOST_PERCENT})
     with transaction.atomic():
         DispositionRules.objects.get_or_create(world=world)
         rules = DispositionRules.objects.select_for_update().get(world=world)

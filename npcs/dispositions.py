@@ -18,6 +18,7 @@ from django.db import transaction
 from django.db.models import OuterRef, Subquery
 from django.utils import timezone
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, pgettext_lazy
 
 from episodes.ingest import lock_party
 from episodes.models import Episode
@@ -101,9 +102,9 @@ def correct(
     change as large as an episode's that would be held waits for approval as well."""
     check_delta(by, LARGEST_CORRECTION)
     if axis not in Axis:
-        raise Invalid(f"There is no axis {axis[:80]!r}.", candidates=list(Axis))
+        raise Invalid(_("There is no axis %(axis)r.") % {"axis": axis[:80]}, candidates=list(Axis))
     if npc.world_id != party.world_id:
-        raise Invalid("The NPC and the party are of different worlds.")
+        raise Invalid(_("The NPC and the party are of different worlds."))
     lock_party(party)
     entry = DispositionChange.objects.create(
         npc=npc,
@@ -127,13 +128,16 @@ def set_score(
     """Write the correction after which the score is `to`, from -100 to 100. Raises `Invalid` when
     it is that already, rounded to whole points."""
     if not LOWEST <= to <= HIGHEST:
-        raise Invalid(f"A disposition is between {LOWEST:.0f} and {HIGHEST:.0f}, not {to}.")
+        raise Invalid(
+            _("A disposition is between %(lowest).0f and %(highest).0f, not %(to)s.")
+            % {"lowest": LOWEST, "highest": HIGHEST, "to": to}
+        )
     lock_party(party)
     rows = Disposition.objects.filter(npc=npc, party=party)
     stored = rows.values_list("score", "in_world_at").first()
     score = score_on(days_reached([party])[party.pk], npc, stored)
     if round(to - score) == 0:
-        raise Invalid(f"The disposition is {to} already.")
+        raise Invalid(_("The disposition is %(to)s already.") % {"to": to})
     return correct(
         npc,
         party,
@@ -198,6 +202,16 @@ RULED_STATES: dict[str, tuple[str, ...]] = {
     Kind.REJECTION: ("pending",),
 }
 """The states in which a change can get each ruling."""
+STATE_NAMES = {
+    "counts": pgettext_lazy("state of a change", "counts"),
+    "pending": gettext_lazy("pending"),
+    "replaced": gettext_lazy("replaced"),
+    Kind.APPROVAL: gettext_lazy("approval"),
+    Kind.REJECTION: gettext_lazy("rejection"),
+    Kind.RESTORATION: gettext_lazy("restoration"),
+    Kind.REVERSAL: gettext_lazy("reversal"),
+}
+"""The states of a change and the rulings about it, as they stand in a sentence."""
 
 
 def state_of(entry: Any) -> str:
@@ -212,8 +226,16 @@ def state_of(entry: Any) -> str:
 
 def why_no_ruling(change: int, state: str, kind: str) -> str:
     """Say why a change in this state cannot get a ruling."""
-    states = " or ".join(f"“{each}”" for each in RULED_STATES[kind])
-    return f"Change {change} is in the state “{state}”; for this ({kind}) it must be {states}."
+    names = [_("“%(name)s”") % {"name": STATE_NAMES[each]} for each in RULED_STATES[kind]]
+    text = _(
+        "Change %(change)s is in the state “%(state)s”; for this (%(kind)s) it must be %(states)s."
+    )
+    return text % {
+        "change": change,
+        "state": STATE_NAMES[state],
+        "kind": STATE_NAMES[kind],
+        "states": _(" or ").join(names),
+    }
 
 
 @transaction.atomic
@@ -225,7 +247,7 @@ def write_ruling(
     # Read again under the lock: another game master may have ruled meanwhile.
     current: Any = DispositionChange.objects.changes().with_ruling().filter(pk=entry.pk).first()
     if current is None:
-        raise Invalid("Rulings are about changes, not about other rulings.")
+        raise Invalid(_("Rulings are about changes, not about other rulings."))
     if (state := state_of(current)) not in RULED_STATES[kind]:
         raise NotInForce(why_no_ruling(entry.pk, state, kind.value))
     ruling = DispositionChange.objects.create(
@@ -386,10 +408,13 @@ def latest_in_world_time(party: Party) -> dict[str, Any]:
 
 def check_delta(by: int, largest: int) -> None:
     if not 0 < abs(by) <= largest:
-        raise Invalid(f"A change is from -{largest} to {largest} and never 0; this one is {by}.")
+        raise Invalid(
+            _("A change is from -%(largest)s to %(largest)s and never 0; this one is %(by)s.")
+            % {"largest": largest, "by": by}
+        )
 
 
 def require_reason(reason: str) -> str:
     if not reason.strip():
-        raise Invalid("A change of the ledger needs a reason.")
+        raise Invalid(_("A change of the ledger needs a reason."))
     return reason.strip()

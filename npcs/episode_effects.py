@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from uuid import UUID
 
 from django.db.models import Q
+from django.utils.translation import gettext as _
 
 from episodes.lore_effects import PlannedReveal, parse_audiences, write_reveals
 from episodes.models import Episode
@@ -128,7 +129,10 @@ class OpinionChanges:
         ]
         for each in planned:
             if each.npc == each.other:
-                raise Invalid(f"relations_delta: {each.npc.name} has no opinion of themselves.")
+                raise Invalid(
+                    _("relations_delta: %(name)s has no opinion of themselves.")
+                    % {"name": each.npc.name}
+                )
         return planned
 
     def write(self, episode: Episode, plan: list[PlannedOpinion], report: IngestReport) -> None:
@@ -187,9 +191,12 @@ def refuse_unknown(missing: Mapping[str, Sequence[str]], *, where: str) -> None:
     """Raise UnknownNPC with the nearest names of the `missing` ones."""
     names = ", ".join(repr(name) for name in missing)
     near = list(dict.fromkeys(name for candidates in missing.values() for name in candidates))[:5]
-    hint = f"Did you mean {', '.join(near)}?" if near else "Create them first."
+    hint = _("Did you mean %(names)s?") % {"names": ", ".join(near)} if near else ""
+    detail = _(
+        "%(where)s: %(names)s matches no NPC of this world, or several. Nothing was recorded."
+    )
     raise UnknownNPC(
-        f"{where}: {names} matches no NPC of this world, or several. Nothing was recorded. {hint}",
+        f"{detail % {'where': where, 'names': names}} {hint or _('Create them first.')}",
         candidates=near,
         errors=[{"loc": [where, name], "msg": "unknown or ambiguous NPC"} for name in missing],
     )
@@ -201,5 +208,8 @@ def find_reveal_subject(npc: NPC, entry: EpisodeReveal) -> Guarded:
         return npc
     secret: Guarded | None = npc.secrets.filter(position=entry.secret).first()
     if secret is None:
-        raise Invalid(f"{npc.name} has no secret number {entry.secret}.")
+        raise Invalid(
+            _("%(npc)s has no secret number %(number)s.")
+            % {"npc": npc.name, "number": entry.secret}
+        )
     return secret

@@ -149,7 +149,7 @@ def correct_standing(
     with `hold_if_large`, a large one waits for approval."""
     check_delta(by, LARGEST)
     if faction.world_id != party.world_id or faction.kind != NodeKind.FACTION:
-        raise Invalid("A party has a standing with a faction of its own world.")
+        raise Invalid(_("A party has a standing with a faction of its own world."))
     entry: OpinionChange = OpinionChange.objects.create(
         world_id=party.world_id,
         kind=Kind.CORRECTION,
@@ -171,7 +171,7 @@ def correct_opinion(
     `hold_if_large`, a large one waits for approval."""
     check_delta(by, LARGEST)
     if npc.world_id != other.world_id or npc == other:
-        raise Invalid("An opinion is of another NPC of the same world.")
+        raise Invalid(_("An opinion is of another NPC of the same world."))
     entry: OpinionChange = OpinionChange.objects.create(
         world_id=npc.world_id,
         kind=Kind.CORRECTION,
@@ -212,9 +212,12 @@ def rule_on_opinion(
     OpinionChange.objects.select_for_update().get(pk=entry.pk)
     current = OpinionChange.objects.changes().with_ruling().filter(pk=entry.pk).first()
     if current is None:
-        raise Invalid("Rulings are about changes, not about other rulings.")
+        raise Invalid(_("Rulings are about changes, not about other rulings."))
     if verdict not in VERDICTS:
-        raise Invalid(f"There is no ruling {verdict[:80]!r}.", candidates=list(VERDICTS))
+        raise Invalid(
+            _("There is no ruling %(verdict)r.") % {"verdict": verdict[:80]},
+            candidates=list(VERDICTS),
+        )
     kind = VERDICTS[verdict]
     if (state := state_of(current)) not in RULED_STATES[kind]:
         raise NotInForce(why_no_ruling(entry.pk, state, kind.value))
@@ -238,12 +241,12 @@ def find_faction(world: World, reference: str) -> GraphNode:
         same = [each for each in factions if name in map(fold_name, (each.name, *each.aliases))]
         if len(same) > 1:
             ids = sorted(each.slug for each in same)
-            detail = f"Several factions are called {reference!r}: give an id."
-            raise NotFound(detail, candidates=ids)
+            detail = _("Several factions are called %(name)r: give an id.")
+            raise NotFound(detail % {"name": reference}, candidates=ids)
         found = same
     if not found:
         names = NameIndex(KnownName(each.pk, each.name, each.aliases) for each in factions)
-        detail = f"There is no faction {reference!r} in this world."
+        detail = _("There is no faction %(name)r in this world.") % {"name": reference}
         raise NotFound(detail, candidates=names.suggest(reference))
     node: GraphNode = found[0]
     return node

@@ -63,9 +63,12 @@ def restore_npcs(npcs: Sequence[NPC], *, by: str) -> int:
         slugs = [npc.slug for npc in trashed]
         live = NPC.objects.filter(world=world, slug__in=slugs)
         if taken := live.values_list("slug", flat=True).first():
-            raise Conflict(f"Another NPC has the id {taken} now: change or delete that one first.")
+            raise Conflict(
+                _("Another NPC has the id %(taken)s now: change or delete that one first.")
+                % {"taken": taken}
+            )
         if len(set(slugs)) < len(slugs):
-            raise Conflict("Two of these NPCs have the same id: restore one of them.")
+            raise Conflict(_("Two of these NPCs have the same id: restore one of them."))
         step_aside(world, slugs)
         for npc in trashed:
             for record in npc.trash_data.get("nodes", []):

@@ -8,6 +8,7 @@ from uuid import UUID
 from django.db import transaction
 from django.db.models import F
 from django.utils import timezone
+from django.utils.translation import gettext as _
 from rapidfuzz.fuzz import ratio
 from simple_history.utils import bulk_create_with_history, bulk_update_with_history
 
@@ -267,7 +268,10 @@ def add_audiences(known_to: list[str], texts: list[str]) -> list[str]:
     """Return both lists merged and sorted; raises Invalid for anything but a party or an NPC."""
     for text in texts:
         if not Audience.parse(text).is_named:
-            raise Invalid(f"known_to names party:<id>, character:<id> or npc:<id>, not {text!r}.")
+            raise Invalid(
+                _("known_to names party:<id>, character:<id> or npc:<id>, not %(text)r.")
+                % {"text": text}
+            )
     return sorted({*known_to, *(str(Audience.parse(text)) for text in texts)})
 
 

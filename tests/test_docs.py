@@ -72,14 +72,25 @@ def test_a_decision_record_follows_the_template(record: Path) -> None:
     assert re.findall("^## (.*)", text, re.MULTILINE) == ["Context", "Decision", "Consequences"]
 
 
-def test_the_index_lists_every_decision_by_its_title() -> None:
+def test_the_index_lists_every_decision_by_its_title_and_status() -> None:
     listed = re.findall(
-        r"^\| \[(\d{4})\]\((\S+)\) \| (.*) \|$",
+        r"^\| \[(\d{4})\]\((\S+)\) \| (.*) \| (.*) \|$",
         (DECISIONS / "README.md").read_text(),
         re.MULTILINE,
     )
-    titles = [record.read_text().partition("\n")[0].removeprefix("# ") for record in RECORDS]
+    texts = [record.read_text() for record in RECORDS]
+    titles = [text.partition("\n")[0].removeprefix("# ") for text in texts]
+    statuses = [re.findall("^- Status: (.*)$", text, re.MULTILINE)[0] for text in texts]
     assert listed == [
-        (record.stem[:4], record.name, title[6:])
-        for record, title in zip(RECORDS, titles, strict=True)
+        (record.stem[:4], record.name, title[6:], status)
+        for record, title, status in zip(RECORDS, titles, statuses, strict=True)
     ]
+    # A record that another one supersedes, in whole or in part, says so itself.
+    replaced = {
+        (old, record.stem[:4])
+        for record, status in zip(RECORDS, statuses, strict=True)
+        if "supersedes" in status
+        for old in re.findall(r"\[(\d{4})\]", status.partition("supersedes")[2])
+    }
+    told = dict(zip((record.stem[:4] for record in RECORDS), statuses, strict=True))
+    assert [pair for pair in replaced if f"[{pair[1]}]" not in told[pair[0]]] == []

@@ -121,7 +121,10 @@ def require_audiences(
     sent = sorted(set(audiences) - set(stored))
     for text in sent:
         if not Audience.parse(text).is_named:
-            raise Invalid(f"{field} names party:<id>, character:<id> or npc:<id>, not {text!r}.")
+            raise Invalid(
+                _("%(field)s names party:<id>, character:<id> or npc:<id>, not %(text)r.")
+                % {"field": field, "text": text}
+            )
     if not (missing := sorted(missing_audiences(world, sent))):
         return
     names = audience_names(world)

@@ -17,6 +17,7 @@ from typing import Any, ClassVar, Self
 
 from django.db import models
 from django.db.models import Lookup, Q
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from typing_extensions import TypeVar
 
@@ -47,8 +48,11 @@ class Audience:
         kind, _colon, slug = text.partition(":")
         if kind not in ("gm", *NAMED_KINDS, "public") or (kind in NAMED_KINDS) != bool(slug):
             raise Invalid(
-                f"Unknown audience {text!r}: use gm, party:<id>, character:<id>, npc:<id> or "
-                "public."
+                gettext(
+                    "Unknown audience %(text)r: use gm, party:<id>, character:<id>, npc:<id> or "
+                    "public."
+                )
+                % {"text": text}
             )
         return cls(kind, slug)
 

@@ -180,7 +180,7 @@ def world_of(key: ApiKey, slug: str) -> World:
             "GET /api/v1/worlds lists them."
         )
     worlds = World.objects.select_related("system")
-    return find_exact(worlds, slug, what="world", key="slug", where="")
+    return find_exact(worlds, slug, what="world", key="slug", in_world=False)
 
 
 def admit(caller: Caller, tool: str) -> tuple[Caller, Allowance | None]:

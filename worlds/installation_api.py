@@ -158,5 +158,5 @@ def delete_world(
 
 def find_world_by_slug(reference: str) -> World:
     return find_exact(
-        World.objects.select_related("system"), reference, what="world", key="slug", where=""
+        World.objects.select_related("system"), reference, what="world", key="slug", in_world=False
     )

@@ -12,6 +12,7 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import F
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from retrieval.errors import Forbidden, NotFound
 from worlds.keys import digest
@@ -60,7 +61,7 @@ def open_invitation(token: str) -> Invitation:
     )
     invitation = rows.first()
     if invitation is None or not is_open(invitation):
-        raise NotFound("This invitation is not valid (any more).")
+        raise NotFound(_("This invitation is not valid (any more)."))
     return invitation
 
 
@@ -87,7 +88,7 @@ def accept_invitation(token: str, user: User) -> Membership:
     if is_new:
         open_again = Invitation.objects.filter(pk=invitation.pk, uses__lt=F("max_uses"))
         if not open_again.filter(revoked_at=None).update(uses=F("uses") + 1):
-            raise NotFound("This invitation is not valid (any more).")
+            raise NotFound(_("This invitation is not valid (any more)."))
     return membership
 
 
@@ -105,4 +106,4 @@ def revoke_invitation(invitation: Invitation) -> None:
 
 def check_may_grant(own_role: str, role: str) -> None:
     if role not in MAY_GRANT.get(own_role, ()):
-        raise Forbidden("A game master invites game masters and players, a designer everybody.")
+        raise Forbidden(_("A game master invites game masters and players, a designer everybody."))

@@ -15,6 +15,7 @@ from hashlib import sha256
 from cachetools import TTLCache
 from django.db.models import F, Func, TextField
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from retrieval.errors import Invalid, Unauthorized
 from worlds.audiences import PUBLIC, Audience
@@ -76,12 +77,14 @@ def require_sound_key(key: ApiKey) -> None:
     web pages that sees secrets or writes: everybody who opens the page can read the key."""
     is_admins = key.audience == "gm" and Scope.ADMIN in key.scopes
     if key.world is None and not is_admins:
-        raise Invalid("A key for the installation needs the scope admin and the audience gm.")
+        raise Invalid(_("A key for the installation needs the scope admin and the audience gm."))
     is_players = key.audience != "gm" and set(key.scopes) <= BROWSER_SCOPES
     if key.origins and not is_players:
         raise Invalid(
-            "A key with web origins can be read by everybody who opens the page: give it the scope "
-            "tools:read alone, and the audience public or a party."
+            _(
+                "A key with web origins can be read by everybody who opens the page: give it "
+                "the scope tools:read alone, and the audience public or a party."
+            )
         )
 
 
@@ -162,5 +165,8 @@ def digest(secret: str) -> str:
 def check_scopes(scopes: Iterable[str]) -> set[str]:
     names = set(scopes)
     if unknown := names - set(Scope):
-        raise Invalid(f"Unknown scopes {', '.join(sorted(unknown))}: use {', '.join(Scope)}.")
+        raise Invalid(
+            _("Unknown scopes %(unknown)s: use %(scopes)s.")
+            % {"unknown": ", ".join(sorted(unknown)), "scopes": ", ".join(Scope)}
+        )
     return {str(scope) for scope in names}

@@ -7,6 +7,7 @@ from uuid import UUID
 
 from django.db.models import Model, Q, QuerySet
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
 
 from retrieval.errors import NotFound
 from retrieval.text import KnownName, NameIndex, is_misspelt
@@ -14,6 +15,37 @@ from worlds.audiences import GM, Audience
 from worlds.models import Campaign, Party, World
 
 Row = TypeVar("Row", bound=Model)
+WHAT = (
+    gettext_noop("arc"),
+    gettext_noop("campaign"),
+    gettext_noop("change"),
+    gettext_noop("character"),
+    gettext_noop("draft"),
+    gettext_noop("entity"),
+    gettext_noop("entry"),
+    gettext_noop("episode"),
+    gettext_noop("import"),
+    gettext_noop("invitation"),
+    gettext_noop("key"),
+    gettext_noop("loose end"),
+    gettext_noop("lore"),
+    gettext_noop("lore entry"),
+    gettext_noop("member"),
+    gettext_noop("merge"),
+    gettext_noop("note"),
+    gettext_noop("NPC"),
+    gettext_noop("party"),
+    gettext_noop("picture"),
+    gettext_noop("proposal"),
+    gettext_noop("reveal"),
+    gettext_noop("saved filter"),
+    gettext_noop("scene"),
+    gettext_noop("session"),
+    gettext_noop("thread"),
+    gettext_noop("webhook"),
+    gettext_noop("world"),
+)
+"""What a refusal says was not found: the values of `what`, which are translated there."""
 MOST_NAMES = 2_000
 """Names compared with a reference that no key matched."""
 
@@ -29,7 +61,9 @@ def find_by_id(rows: "QuerySet[Row, Any]", pk: UUID | int, *, what: str) -> Row:
     """Return the row of this id among those that the caller may know of; raises `NotFound`."""
     row: Row | None = rows.filter(pk=pk).first()
     if row is None:
-        raise NotFound(f"There is no {what} {pk} in this world.")
+        raise NotFound(
+            _("There is no %(what)s %(pk)s in this world.") % {"what": _(what), "pk": pk}
+        )
     return row
 
 
@@ -37,7 +71,10 @@ def find_in_trash(rows: "QuerySet[Row, Any]", reference: str, *, what: str) -> R
     """Return the first of the deleted `rows` with this slug or id; raises `NotFound`."""
     row = find_by_key(rows, reference)
     if row is None:
-        raise NotFound(f"There is no {what} {reference!r} in the trash.")
+        raise NotFound(
+            _("There is no %(what)s %(reference)r in the trash.")
+            % {"what": _(what), "reference": reference}
+        )
     return row
 
 
@@ -90,15 +127,20 @@ def find_exact(
     *,
     what: str,
     key: str,
-    where: str = " in this world",
+    in_world: bool = True,
 ) -> Row:
     """Return the row whose `key` or id is `reference`; raises `NotFound` with the nearest recent
     keys."""
     if row := find_by_key(rows, reference, key):
         return row
     recent = rows.order_by("-pk").values_list(key, flat=True)[:500]
+    detail = (
+        _("There is no %(what)s %(reference)r in this world.")
+        if in_world
+        else _("There is no %(what)s %(reference)r.")
+    )
     raise NotFound(
-        f"There is no {what} {reference!r}{where}.",
+        detail % {"what": _(what), "reference": reference},
         candidates=NameIndex(KnownName(known, known) for known in recent).suggest(reference),
     )
 

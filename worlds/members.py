@@ -43,7 +43,10 @@ def find_game_master(world: World, username: str) -> Any:
     members = Membership.objects.filter(world=world, role__in=GM_ROLES)
     member = members.filter(user__username=username).select_related("user").first()
     if member is None:
-        raise NotFound(f"No designer or game master of this world is called {username!r}.")
+        raise NotFound(
+            gettext("No designer or game master of this world is called %(username)r.")
+            % {"username": username}
+        )
     return member.user
 
 
@@ -118,5 +121,8 @@ def new_slug(slug: str | None, name: str, rows: QuerySet[Any], what: str) -> str
     one that a row has: a program that sends a request again would otherwise make a twin."""
     wanted = slug or slug_of(name, otherwise=what)
     if rows.filter(slug=wanted).exists():
-        raise Conflict(f"There is a {what} {wanted} already: change it, or choose another id.")
+        raise Conflict(
+            gettext("There is a %(what)s %(wanted)s already: change it, or choose another id.")
+            % {"what": what, "wanted": wanted}
+        )
     return wanted

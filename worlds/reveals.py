@@ -48,12 +48,16 @@ def find_subject(
     if model is None:
         kinds = sorted(models_with_visibility())
         raise NotFound(
-            f"Nothing of the kind {kind!r} can be revealed: there are {', '.join(kinds)}.",
+            _("Nothing of the kind %(kind)r can be revealed: there are %(kinds)s.")
+            % {"kind": kind, "kinds": ", ".join(kinds)},
             candidates=kinds,
         )
     row = _find_by_reference(model, world, str(reference))
     if row is None:
-        raise NotFound(f"There is no {kind} {reference} in this world.")
+        raise NotFound(
+            _("There is no %(kind)s %(reference)s in this world.")
+            % {"kind": _(kind), "reference": reference}
+        )
     return row if secret is None else _find_secret(row, secret)
 
 
@@ -70,17 +74,26 @@ def _find_by_reference(model: type[Guarded], world: World, reference: str) -> Gu
     found = canon or found
     if len(found) > 1:
         ids = [str(row.pk) for row in found]
-        raise Ambiguous(f"{reference!r} fits several: send one of these ids.", candidates=ids)
+        raise Ambiguous(
+            _("%(reference)r fits several: send one of these ids.") % {"reference": reference},
+            candidates=ids,
+        )
     return found[0] if found else None
 
 
 def _find_secret(row: Guarded, number: int) -> Guarded:
     parts = row.secret_parts()
     if parts is None:
-        raise Invalid(f"A row of the kind {row._meta.model_name} has no secrets of its own.")
+        raise Invalid(
+            _("A row of the kind %(kind)s has no secrets of its own.")
+            % {"kind": row._meta.model_name}
+        )
     secret: Guarded | None = parts[number - 1 : number].first()
     if secret is None:
-        raise NotFound(f"{row} has {parts.count()} secrets; there is no number {number}.")
+        raise NotFound(
+            _("%(entry)s has %(count)s secrets; there is no number %(number)s.")
+            % {"entry": row, "count": parts.count(), "number": number}
+        )
     return secret
 
 
@@ -106,8 +119,10 @@ def reveal(
     force; each episode that reveals it has its own entry, so that each can be undone separately."""
     if not audience.is_named:
         raise Invalid(
-            "Reveal to a party:<id>, a character:<id> or an npc:<id>; what everyone may know is "
-            "made public in the entry itself."
+            _(
+                "Reveal to a party:<id>, a character:<id> or an npc:<id>; what everyone may "
+                "know is made public in the entry itself."
+            )
         )
     row = lock_row(subject)
     entry, is_new = Reveal.objects.get_or_create(

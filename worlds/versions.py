@@ -4,6 +4,7 @@ from hashlib import sha256
 from typing import Any
 
 from django.db.models import QuerySet
+from django.utils.translation import gettext as _
 
 from retrieval.errors import StaleVersion
 
@@ -19,11 +20,22 @@ def require_version(row: Any | None, expected: int | None) -> None:
     stored = row.version if row is not None else None
     if stored == expected:
         return
-    state = "nothing is stored" if stored is None else f"version {stored} is stored"
+    if stored is None:
+        state = _("Nothing is stored.")
+        detail = _(
+            "You have read version %(read)s, but nothing is stored: read it again, then decide."
+        )
+    else:
+        state = _("Version %(stored)s is stored.")
+        detail = _(
+            "You have read version %(read)s, but version %(stored)s is stored: read it again, then "
+            "decide."
+        )
+    values = {"read": expected, "stored": stored}
     raise StaleVersion(
-        f"You have read version {expected}, but {state}: read it again, then decide.",
+        detail % values,
         version=stored,
-        errors=[{"loc": ["version"], "msg": f"{state}.", "ctx": {"stored": stored}}],
+        errors=[{"loc": ["version"], "msg": state % values, "ctx": {"stored": stored}}],
     )
 
 

@@ -78,7 +78,7 @@ class WebhookList(ResponseModel):
 
 class SecretRotation(StrictModel):
     hours: int = Field(
-        default=24, ge=0, le=168, description="For so long messages are signed with both secrets."
+        default=24, ge=0, le=168, description="Hours for which messages carry both signatures."
     )
 
 

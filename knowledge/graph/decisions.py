@@ -50,7 +50,10 @@ def resolve_contradiction(
     if not reason.strip():
         raise Invalid(_("Give a reason: it is stored with the decision."))
     if how not in DECISIONS:
-        raise Invalid(f"{how!r} is no decision. Use one of {', '.join(sorted(DECISIONS))}.")
+        raise Invalid(
+            _("%(how)r is no decision. Use one of %(decisions)s.")
+            % {"how": how, "decisions": ", ".join(sorted(DECISIONS))}
+        )
     with transaction.atomic():
         lock_graph(contradiction.world)
         row = Contradiction.objects.select_for_update(of=("self",)).get(pk=contradiction.pk)
@@ -105,7 +108,7 @@ def end_loser(
     `because_of` is the fact that is kept."""
     if at is None:
         raise Invalid(
-            "Give `at`, the day from which the kept fact is valid alone, or retract the other."
+            _("Give `at`, the day from which the kept fact is valid alone, or retract the other.")
         )
     if loser.since is not None and loser.since >= at:
         return retract(loser, reason)

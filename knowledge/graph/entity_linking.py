@@ -6,6 +6,7 @@ from functools import cached_property
 from uuid import UUID
 
 from django.db.models import Q
+from django.utils.translation import gettext as _
 
 from knowledge.graph.models import GraphNode
 from knowledge.graph.protocol import View
@@ -64,7 +65,7 @@ class EntityLinker:
         candidates."""
         if uuid := parse_uuid(str(ref)):
             if uuid not in self.by_id:
-                raise NotFound(f"There is no entity {uuid} here.")
+                raise NotFound(_("There is no entity %(uuid)s here.") % {"uuid": uuid})
             return self.by_id[uuid]
         if str(ref) in self.by_slug:
             return self.by_slug[str(ref)]

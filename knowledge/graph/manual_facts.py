@@ -2,6 +2,7 @@
 it and why."""
 
 from django.db import transaction
+from django.utils.translation import gettext as _
 
 from knowledge.graph.fact_store import STATEMENT_FIELDS, replace_fact
 from knowledge.graph.models import GraphEdge
@@ -30,7 +31,7 @@ def save_manual_fact(edge: GraphEdge, *, by: str, because: str = "") -> GraphEdg
         return edge
     current = GraphEdge.objects.believed_now().filter(pk=edge.pk).select_for_update().first()
     if current is None:
-        raise Conflict("Somebody has changed or retracted this fact meanwhile: open it again.")
+        raise Conflict(_("Somebody has changed or retracted this fact meanwhile: open it again."))
     columns = (*STATEMENT_FIELDS, "written_as")
     if all(getattr(current, name) == getattr(edge, name) for name in columns):
         edge.save(update_fields=["flag"])

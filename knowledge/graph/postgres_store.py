@@ -9,6 +9,7 @@ from asgiref.sync import sync_to_async
 from django.conf import settings
 from django.db import OperationalError, connection, transaction
 from django.db.models import Q
+from django.utils.translation import gettext as _
 from psycopg.errors import QueryCanceled
 
 from knowledge.graph import sql
@@ -128,7 +129,7 @@ def edges_between(view: View, nodes: Sequence[UUID]) -> list[EdgeOut]:
 
 
 def unknown_entity(node_id: UUID) -> NotFound:
-    return NotFound(f"There is no entity {node_id} here.")
+    return NotFound(_("There is no entity %(node_id)s here.") % {"node_id": node_id})
 
 
 def fetch_edges_between(view: View, *, inner: list[UUID], outer: list[UUID]) -> list[EdgeOut]:
@@ -177,6 +178,6 @@ def statement_timeout() -> Iterator[None]:
     except OperationalError as error:
         if isinstance(error.__cause__, QueryCanceled):
             raise TooBroad(
-                "The graph query took too long. Use a smaller depth or a less connected entity."
+                _("The graph query took too long. Use a smaller depth or a less connected entity.")
             ) from None
         raise

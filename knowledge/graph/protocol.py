@@ -6,6 +6,8 @@ from datetime import datetime
 from typing import Protocol
 from uuid import UUID
 
+from django.utils.translation import gettext as _
+
 from knowledge.graph.models import GraphEdge, GraphNode
 from knowledge.graph.querysets import EdgeQuerySet, FactQuerySet
 from knowledge.graph.schemas import GraphFact, GraphNeighborhood, GraphPath, UpsertResult
@@ -74,5 +76,8 @@ class TooBroad(Problem):
 def require_depth(depth: int) -> int:
     """Return `depth`; raise `Invalid` unless it is 1 to `MAX_DEPTH`."""
     if not 1 <= depth <= MAX_DEPTH:
-        raise Invalid(f"depth must be 1 to {MAX_DEPTH}, not {depth}. Start from a nearer entity.")
+        raise Invalid(
+            _("depth must be 1 to %(most)s, not %(depth)s. Start from a nearer entity.")
+            % {"most": MAX_DEPTH, "depth": depth}
+        )
     return depth

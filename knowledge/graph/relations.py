@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
+from django.utils.translation import gettext as _
 
 from knowledge.graph.contradiction_models import ConflictRule
 from knowledge.graph.models import GraphJoin, GraphRelation
@@ -45,7 +46,10 @@ class Relations(dict[str, Relation]):
     def require(self, code: str) -> Relation:
         """Return the relation; raise `Invalid` with the known codes if there is none."""
         if code not in self:
-            raise Invalid(f"There is no relation {code!r}. Use one of {', '.join(sorted(self))}.")
+            raise Invalid(
+                _("There is no relation %(code)r. Use one of %(codes)s.")
+                % {"code": code, "codes": ", ".join(sorted(self))}
+            )
         return self[code]
 
     def require_joinable(self, code: str, src_kind: str, dst_kind: str) -> None:
@@ -55,8 +59,17 @@ class Relations(dict[str, Relation]):
             return
         instead = sorted(other for other in self if (src_kind, dst_kind) in self[other].joins)
         raise Invalid(
-            f"{code} may not join {src_kind} to {dst_kind}. Allowed: {relation.describe()}. "
-            f"For {src_kind} to {dst_kind} there is {', '.join(instead)}."
+            _(
+                "%(code)s may not join %(src_kind)s to %(dst_kind)s. Allowed: %(relation)s. "
+                "For %(src_kind)s to %(dst_kind)s there is %(instead)s."
+            )
+            % {
+                "code": code,
+                "src_kind": src_kind,
+                "dst_kind": dst_kind,
+                "relation": relation.describe(),
+                "instead": ", ".join(instead),
+            }
         )
 
 

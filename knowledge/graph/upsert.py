@@ -7,6 +7,7 @@ from uuid import UUID
 from django.db import IntegrityError, connection, transaction
 from django.dispatch import Signal
 from django.utils.text import slugify
+from django.utils.translation import gettext as _
 
 from knowledge.graph.ancestry import ancestors
 from knowledge.graph.contradictions import record_contradictions
@@ -44,14 +45,19 @@ def upsert_facts(world: World, facts: Sequence[GraphFact]) -> UpsertResult:
     """Write `facts` into `world`, all or none. Raises `Invalid` (kinds, loops, cycles),
     `NotFound`, `Ambiguous` (names) and `Conflict` (a database constraint)."""
     if len(facts) > MAX_BATCH:
-        raise Invalid(f"{len(facts)} facts at once are too many: send at most {MAX_BATCH}.")
+        raise Invalid(
+            _("%(count)s facts at once are too many: send at most %(most)s.")
+            % {"count": len(facts), "most": MAX_BATCH}
+        )
     try:
         with transaction.atomic():
             lock_graph(world)
             return Batch(world).write(facts)
     except IntegrityError as error:
         reason = error.args[0].splitlines()[0]
-        raise Conflict(f"The database refuses these facts: {reason}") from error
+        raise Conflict(
+            _("The database refuses these facts: %(reason)s") % {"reason": reason}
+        ) from error
 
 
 def lock_graph(world: World) -> None:
@@ -131,12 +137,16 @@ class Batch:
         src, dst = (linker.resolve(end, resembling=False) for end in (fact.src, fact.dst))
         self.relations.require_joinable(fact.relation, src.kind, dst.kind)
         if src.pk == dst.pk:
-            raise Invalid(f"{src.name} cannot have the relation {fact.relation} to itself.")
+            raise Invalid(
+                _("%(src)s cannot have the relation %(relation)s to itself.")
+                % {"src": src.name, "relation": fact.relation}
+            )
         written_from = src
         relation, src, dst = stored_form(self.relations, fact.relation, src, dst)
         if relation.acyclic and src.pk in ancestors([dst.pk], relation.code)[dst.pk]:
             raise Invalid(
-                f"{dst.name} is already {relation.code} {src.name}: the reverse would make a cycle."
+                _("%(dst)s is already %(code)s %(src)s: the reverse would make a cycle.")
+                % {"dst": dst.name, "code": relation.code, "src": src.name}
             )
         edge = GraphEdge(
             world=self.world,
@@ -156,7 +166,10 @@ class Batch:
             rows = GraphEdge.objects.filter(world=self.world, pk__in=fact.rests_on)
             basis = set(rows.values_list("pk", flat=True))
             if missing := set(fact.rests_on) - basis:
-                raise NotFound(f"rests_on: no fact {', '.join(map(str, sorted(missing)))} here.")
+                raise NotFound(
+                    _("rests_on: no fact %(ids)s here.")
+                    % {"ids": ", ".join(map(str, sorted(missing)))}
+                )
             edge.rests_on.add(*basis)
         return result
 
@@ -188,7 +201,7 @@ class KnownNodes:
     def find(self, fact: NodeFact) -> GraphNode | None:
         node = self.by_id.get(fact.id) if fact.id else None
         if node and node.world_id != self.world.pk:
-            raise NotFound(f"There is no entity {fact.id} here.")
+            raise NotFound(_("There is no entity %(id)s here.") % {"id": fact.id})
         if node is None and fact.slug:
             return self.by_slug.get(fact.slug)
         if node is None and not fact.id:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from knowledge.importers import (
@@ -113,7 +114,9 @@ def recognise_files(bundle: Bundle, *, format: str = "") -> list[Recognition]:
     """Tell the format of each file by its content; with `format`, of each that may be in it.
     Reports files that cannot be read."""
     if format and format not in FORMATS:
-        raise Invalid(f"Unknown format {format!r}.", candidates=sorted(FORMATS))
+        raise Invalid(
+            gettext("Unknown format %(format)r.") % {"format": format}, candidates=sorted(FORMATS)
+        )
     return [Recognition(file, _format_of(file, bundle, format)) for file in bundle.files]
 
 

@@ -47,7 +47,7 @@ def undo_last_import(system: GameSystem, title: str, *, force: bool = False) -> 
     versions = versions_by_rule(book)
     reason = last_reason(versions.values())
     if reason is None:
-        raise NotFound(f"No import of {book.title!r} is left to undo.")
+        raise NotFound(_("No import of %(title)r is left to undo.") % {"title": book.title})
     imported = {pk: own for pk, own in versions.items() if place_of(own, reason) is not None}
     rules = Rule.objects.select_related("document").in_bulk(list(imported))
     created = [pk for pk in rules if is_new(imported[pk], reason)]
@@ -74,7 +74,10 @@ def find_book(system: GameSystem, title: str) -> Document:
     book = books.filter(slug=book_slug(system, title)).first()
     if book is None:
         known = [*books.values_list("slug", flat=True)]
-        raise NotFound(f"There is no book {title!r} of {system}.", candidates=known[:MOST_NAMED])
+        raise NotFound(
+            _("There is no book %(title)r of %(system)s.") % {"title": title, "system": system},
+            candidates=known[:MOST_NAMED],
+        )
     return book
 
 

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from uuid import UUID
 
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from memories.curation.lifecycle import find_memory
 from memories.curation.withdrawal import require_still_known
@@ -17,7 +18,7 @@ from memories.ledger.commit import (
 from memories.ledger.plan import OBSERVED_FIELDS, NewMemory, Particulars, Plan
 from memories.models import MemoryItem, Namespace, Succession
 from memories.similarity.resolve import MemoryLink
-from memories.states import LinkKind, Maker, State
+from memories.states import LinkKind, Maker, State, name_of_state
 from retrieval.errors import Conflict, Invalid
 from retrieval.text import storage_flaw
 
@@ -57,7 +58,7 @@ def merge(
 ) -> MemoryItem:
     """Make one memory of several."""
     if len({str(memory_id) for memory_id in memory_ids}) < 2:
-        raise Invalid("A merge needs at least two different memories.")
+        raise Invalid(_("A merge needs at least two different memories."))
     return replace_memories(namespace, memory_ids, [text], LinkKind.MERGED, by, reason or "merged")[
         0
     ]
@@ -68,7 +69,7 @@ def split(
 ) -> list[MemoryItem]:
     """Make several memories of one."""
     if len(texts) < 2:
-        raise Invalid("A split needs at least two texts.")
+        raise Invalid(_("A split needs at least two texts."))
     return replace_memories(namespace, [memory_id], texts, LinkKind.SPLIT, by, reason or "split")
 
 
@@ -81,7 +82,7 @@ def undo(namespace: Namespace, memory_id: UUID | str, *, by: str) -> list[Memory
         )
         older = list(links.values_list("older_id", flat=True))
         if not older or memory.state != State.ACTIVE:
-            raise Conflict("This memory replaced nothing that could come back.")
+            raise Conflict(_("This memory replaced nothing that could come back."))
         for one in MemoryItem.objects.filter(pk__in=older).without_index_columns():
             require_still_known(one)
         # Undoing one part of a split takes back the other parts with it.
@@ -111,7 +112,10 @@ def replace_memories(
     with namespace_transaction(namespace) as namespace:
         old = [find_memory(namespace, memory_id) for memory_id in old_ids]
         if unusable := [memory for memory in old if memory.state not in REPLACEABLE]:
-            raise Conflict(f"{unusable[0].pk} is {unusable[0].state} already: restore it first.")
+            raise Conflict(
+                _("%(pk)s is %(state)s already: restore it first.")
+                % {"pk": unusable[0].pk, "state": name_of_state(unusable[0].state)}
+            )
         metadata = dict(ChainMap(*(memory.metadata for memory in old)))
         inherited = {name: getattr(old[0], name) for name in INHERITED_FIELDS}
         if old[0].episode_id:
@@ -138,10 +142,10 @@ def replace_memories(
 
 
 def _require_memory_text(text: str) -> str:
-    if flaw := storage_flaw(text):
-        raise Invalid(f"The text {flaw}.")
+    if storage_flaw(text):
+        raise Invalid(_("This text cannot be stored: it has a character that is none."))
     if not text.strip():
-        raise Invalid("A memory needs a text: reject or archive it instead.")
+        raise Invalid(_("A memory needs a text: reject or archive it instead."))
     if len(text) > MAX_CHARACTERS:
-        raise Invalid(f"A memory has at most {MAX_CHARACTERS} characters.")
+        raise Invalid(_("A memory has at most %(count)s characters.") % {"count": MAX_CHARACTERS})
     return text.strip()

@@ -6,13 +6,14 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from django.db import transaction
+from django.utils.translation import gettext as _
 
 from memories.curation import edits
 from memories.curation.duplicates import ComparedMemory, compare_with_nearest
 from memories.curation.lifecycle import find_memory
 from memories.ledger.commit import change_state, namespace_transaction
 from memories.models import MemoryItem, Namespace, Observation, Succession
-from memories.states import LinkKind, State
+from memories.states import LinkKind, State, name_of_state
 from retrieval.errors import Conflict, Problem
 
 MIN_SIMILARITY = 0.2
@@ -125,5 +126,8 @@ def decide_all(
 def find_pending(namespace: Namespace, memory_id: UUID | str) -> MemoryItem:
     memory = find_memory(namespace, memory_id)
     if memory.state != State.PENDING:
-        raise Conflict(f"This memory is not waiting for approval: it is {memory.state}.")
+        raise Conflict(
+            _("This memory is not waiting for approval: it is %(state)s.")
+            % {"state": name_of_state(memory.state)}
+        )
     return memory

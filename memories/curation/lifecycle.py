@@ -5,12 +5,13 @@ from uuid import UUID
 
 from django.db import transaction
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from memories.curation.withdrawal import require_still_known
 from memories.ledger.commit import change_state, namespace_transaction
 from memories.ledger.rows import log_states
 from memories.models import MemoryItem, Namespace, Succession
-from memories.states import LinkKind, State
+from memories.states import LinkKind, State, name_of_state
 from retrieval.errors import Conflict, NotFound
 
 MAX_EXPIRED_AT_ONCE = 10_000
@@ -22,14 +23,15 @@ def find_memory(namespace: Namespace, memory_id: UUID | str) -> MemoryItem:
     try:
         pk = UUID(str(memory_id))
     except ValueError:
-        raise NotFound(f"{str(memory_id)[:60]!r} is not the id of a memory.") from None
+        detail = _("%(id)r is not the id of a memory.") % {"id": str(memory_id)[:60]}
+        raise NotFound(detail) from None
     rows = MemoryItem.objects.of(namespace).without_index_columns()
     if namespace.only_campaign:
         rows = rows.of_campaign(namespace.only_campaign)
     memory: MemoryItem | None = rows.filter(pk=pk).first()
     if memory is None:
         raise NotFound(
-            "There is no such memory; if it was deleted for good, it cannot be brought back."
+            _("There is no such memory; if it was deleted for good, it cannot be brought back.")
         )
     return memory
 
@@ -60,7 +62,9 @@ def close(
     with namespace_transaction(namespace):
         memory = find_memory(namespace, memory_id)
         if memory.state not in (State.ACTIVE, State.PENDING):
-            raise Conflict(f"This memory is {memory.state} already.")
+            raise Conflict(
+                _("This memory is %(state)s already.") % {"state": name_of_state(memory.state)}
+            )
         memory.expires_at = until
         memory.save(update_fields=["expires_at", "updated_at"])
         log_states([(memory.pk, State(memory.state), reason)], by=by)
@@ -113,7 +117,9 @@ def change_one_state(
     with namespace_transaction(namespace):
         memory = find_memory(namespace, memory_id)
         if memory.state not in states:
-            raise Conflict(f"This memory is {memory.state} already.")
+            raise Conflict(
+                _("This memory is %(state)s already.") % {"state": name_of_state(memory.state)}
+            )
         change_state([memory.pk], to=to, by=by, reason=reason)
     memory.state = to
     return memory

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from django.db.models import Q
+from django.utils.translation import gettext as _
 
 from memories.models import MemoryItem, Namespace
 from memories.search.named import named_names
@@ -29,7 +30,7 @@ def mentions(namespace: Namespace, subject: str) -> Sequence[MemoryItem]:
     """Return the memories, latest first, that are neither about `subject` nor said by it, and that
     name it, inflected or by an alias. Raise `Invalid` for an empty subject."""
     if not subject.strip():
-        raise Invalid("Name the subject.")
+        raise Invalid(_("Name the subject."))
     names = [name for name in names_of(namespace, subject) if name.strip()]
     beginnings = {word.norm[:BEGINNING] for name in names for word in name_words(name)}
     if not beginnings:

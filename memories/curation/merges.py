@@ -7,6 +7,7 @@ from uuid import UUID
 
 from django.db.models import Case, F, FloatField, Func, QuerySet, When
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from memories.curation.lifecycle import find_memory, restore
 from memories.ledger.commit import namespace_transaction
@@ -92,7 +93,7 @@ def find_merge(namespace: Namespace, merge_id: UUID | str) -> Succession:
     except ValueError:
         link = None
     if link is None:
-        raise NotFound("There is no such merge.")
+        raise NotFound(_("There is no such merge."))
     if not link.in_effect:
-        raise Conflict("This merge was undone already.")
+        raise Conflict(_("This merge was undone already."))
     return link

@@ -3,10 +3,11 @@
 from uuid import UUID
 
 from django.db.models import QuerySet
+from django.utils.translation import gettext as _
 
 from memories.ledger.commit import namespace_transaction
 from memories.models import Namespace, StoredCodeRule
-from memories.states import State
+from memories.states import State, name_of_state
 from retrieval.errors import Conflict, NotFound
 
 
@@ -26,9 +27,12 @@ def decide_rule(namespace: Namespace, rule_id: UUID | str, *, is_approval: bool)
         except ValueError:
             rule = None
         if rule is None:
-            raise NotFound("There is no such code rule.")
+            raise NotFound(_("There is no such code rule."))
         if rule.state != State.PENDING:
-            raise Conflict(f"This code rule is not waiting for approval: it is {rule.state}.")
+            raise Conflict(
+                _("This code rule is not waiting for approval: it is %(state)s.")
+                % {"state": name_of_state(rule.state)}
+            )
         rule.state = State.ACTIVE if is_approval else State.REJECTED
         rule.save(update_fields=["state"])
     return rule

@@ -3,6 +3,8 @@
 from collections.abc import Iterable
 from uuid import UUID
 
+from django.utils.translation import gettext as _
+
 from memories.ledger.commit import change_state
 from memories.models import MemoryItem
 from memories.querysets import MemoryQuerySet
@@ -49,11 +51,11 @@ def require_still_known(memory: MemoryItem) -> None:
     corrected, its owner was not there after all, or the telling was taken back. Nobody brings such
     a memory back into use by hand; it comes back with the episode."""
     if memory.episode and memory.episode.retracted_at:
-        raise Conflict("The episode of this memory was retracted: restore the episode instead.")
+        raise Conflict(_("The episode of this memory was retracted: restore the episode instead."))
     hearsay = getattr(memory, "hearsay", None)
     reason = last_reason(memory)
     if reason == TAKEN_BACK or (hearsay and hearsay.taken_back_at):
-        raise Conflict("Whoever told this took it back: let it be told again instead.")
+        raise Conflict(_("Whoever told this took it back: let it be told again instead."))
     was_heard = hearsay is not None or memory.metadata.get("way") == HEARD
     own = MemoryItem.objects.filter(namespace=memory.namespace_id, episode=memory.episode_id)
     own = own.filter(hearsay=None).exclude(metadata__way=HEARD).without_index_columns()
@@ -64,8 +66,10 @@ def require_still_known(memory: MemoryItem) -> None:
         is_withdrawn = bool(withdrawn_among(own)) or reason == WITHDRAWN
         is_corrected = records.filter(timestamp_ms__gt=memory.timestamp_ms).exists()
     if is_corrected:
-        raise Conflict("The episode was corrected since: correct the present memory of it instead.")
+        raise Conflict(
+            _("The episode was corrected since: correct the present memory of it instead.")
+        )
     if is_withdrawn:
         raise Conflict(
-            "Its owner does not know of the episode any more: reveal the episode to it instead."
+            _("Its owner does not know of the episode any more: reveal the episode to it instead.")
         )

@@ -7,6 +7,7 @@ from uuid import UUID
 
 from django.db import connection
 from django.db.models import Model, Q
+from django.utils.translation import gettext as _
 from psycopg import sql
 
 from memories.curation.lifecycle import find_memory
@@ -116,7 +117,7 @@ def collect(
     if scope == Scope.MEMORY:
         seeds.append(find_memory(namespace, target).pk)
     elif not str(target).strip():
-        raise Invalid(f"Name the {scope} to erase.")
+        raise Invalid(_("Name the %(scope)s to erase.") % {"scope": _(str(scope))})
     selection = collect_with_former(seeds)
     if scope == Scope.SOURCE:
         collect_matching(namespace, selection, Q(source=target), messages=Q(source=target))

@@ -5,6 +5,7 @@ from uuid import UUID
 
 from django.db import transaction
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from episodes.models import Episode
 from memories.curation.lifecycle import find_memory
@@ -20,7 +21,7 @@ from memories.ledger.plan import NewMemory, Particulars, Plan
 from memories.models import Hearsay, MemoryItem, Namespace, Succession
 from memories.namespaces import namespace_of_npc
 from memories.similarity.resolve import MemoryLink
-from memories.states import Bucket, LinkKind, Maker, State
+from memories.states import Bucket, LinkKind, Maker, State, name_of_state
 from memories.witnesses.accounts import PRESENT, day_of_forgetting, days_of_a_year
 from npcs.models import NPC
 from retrieval.errors import Conflict, Invalid, NotFound
@@ -51,17 +52,20 @@ def tell(telling: Telling, *, by: str, made_by: Maker) -> Hearsay:
     use, `Invalid` for a telling without anything to tell.
     """
     if telling.teller == telling.listener:
-        raise Invalid("An NPC tells others, not itself.")
+        raise Invalid(_("An NPC tells others, not itself."))
     told = None
     if telling.memory_id is not None:
         told = find_memory(namespace_of_npc(telling.teller), telling.memory_id)
         if told.state != State.ACTIVE:
-            raise Conflict(f"This memory is {told.state}: {telling.teller} cannot tell of it.")
+            raise Conflict(
+                _("This memory is %(state)s: %(teller)s cannot tell of it.")
+                % {"state": name_of_state(told.state), "teller": telling.teller}
+            )
     text = " ".join(telling.text.split()) or (told.text if told else "")
     if not text:
-        raise Invalid("Name the memory that is told, or say what is told.")
-    if flaw := storage_flaw(text):
-        raise Invalid(f"The text {flaw}.")
+        raise Invalid(_("Name the memory that is told, or say what is told."))
+    if storage_flaw(text):
+        raise Invalid(_("This text cannot be stored: it has a character that is none."))
     known = Hearsay.objects.filter(teller=telling.teller, memory__namespace__npc=telling.listener)
     known = known.filter(heard_of=told, memory__text=text, memory__state__in=IN_USE)
     if first := known.select_related("memory").first():
@@ -143,7 +147,7 @@ def find_hearsay(listener: NPC, hearsay_id: UUID) -> Hearsay:
     rows = Hearsay.objects.filter(memory__namespace__npc=listener).select_related("memory")
     hearsay = rows.filter(pk=hearsay_id).first()
     if hearsay is None:
-        raise NotFound(f"{listener.name} was not told this.")
+        raise NotFound(_("%(listener)s was not told this.") % {"listener": listener.name})
     return hearsay
 
 

@@ -5,6 +5,7 @@ from typing import Any
 from uuid import UUID
 
 from django.db import models
+from django.utils.translation import gettext as _
 
 from memory_site.archive.inventory import ARCHIVED, SHARED, AnyField, Table, natural_key, tables
 from memory_site.archive.lines import key_in_line, keys_of, known_users
@@ -26,7 +27,7 @@ class Keys:
                 self.counts[table.label] += 1
                 self._add(table, keys, line)
         if self.counts["worlds.World"] != 1:
-            raise Invalid("rows/worlds.World.jsonl: an archive holds one world.")
+            raise Invalid(_("rows/worlds.World.jsonl: an archive holds one world."))
 
     @property
     def uuids(self) -> set[str]:
@@ -50,11 +51,16 @@ class Keys:
             return
         key = line.row.get(primary.attname)
         if isinstance(primary, models.UUIDField) and not is_uuid(key):
-            raise Invalid(f"{line.where}: {key!r} is no id.")
+            raise Invalid(_("%(where)s: %(key)r is no id.") % {"where": line.where, "key": key})
         if table.has_number and key != self.counts[table.label]:
-            raise Invalid(f"{line.where}: {key!r} is not the number of its line.")
+            raise Invalid(
+                _("%(where)s: %(key)r is not the number of its line.")
+                % {"where": line.where, "key": key}
+            )
         if str(key) in keys:
-            raise Invalid(f"{line.where}: the id {key} is there twice.")
+            raise Invalid(
+                _("%(where)s: the id %(key)s is there twice.") % {"where": line.where, "key": key}
+            )
         keys.add(str(key))
 
 
@@ -79,7 +85,10 @@ class RowCheck:
         """Raise `Invalid` for a row that this version cannot store as it is."""
         fields = keys_of(table)
         if unknown := set(line.row) - set(fields):
-            raise Invalid(f"{line.where}: this site knows no field {min(unknown)!r}.")
+            raise Invalid(
+                _("%(where)s: this site knows no field %(unknown)r.")
+                % {"where": line.where, "unknown": min(unknown)}
+            )
         for key, field in fields.items():
             value = line.row.get(key)
             if value is None:
@@ -88,7 +97,10 @@ class RowCheck:
                 self._check_reference(table, line, field, value)
             choices = {choice for choice, _label in field.flatchoices}
             if choices and value != "" and value not in choices:
-                raise Invalid(f"{line.where}: {value!r} is no {key}.")
+                raise Invalid(
+                    _("%(where)s: %(value)r is no %(key)s.")
+                    % {"where": line.where, "value": value, "key": key}
+                )
         if table.label == "art.Picture":
             self._check_files(line)
 
@@ -101,14 +113,20 @@ class RowCheck:
             label = target._meta.label
             is_here = label in SHARED or self._keys.holds(label, value)
         if not is_here:
-            raise Invalid(f"{line.where}: {field.name} {value} is not in the archive.")
+            raise Invalid(
+                _("%(where)s: %(field)s %(value)s is not in the archive.")
+                % {"where": line.where, "field": field.name, "value": value}
+            )
 
     def _check_files(self, line: Line) -> None:
         folder = f"pictures/{self._world}/{line.row.get('id')}/"
         for key in ("file", "preview", "thumbnail"):
             name = str(line.row.get(key) or "")
             if name and (not name.startswith(folder) or "/" in name[len(folder) :] or ".." in name):
-                raise Invalid(f"{line.where}: {key} {name!r} is no file of this picture.")
+                raise Invalid(
+                    _("%(where)s: %(key)s %(name)r is no file of this picture.")
+                    % {"where": line.where, "key": key, "name": name}
+                )
 
 
 @cache

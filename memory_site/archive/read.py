@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from django.utils.translation import gettext as _
+
 from memory_site.archive.inventory import Table, tables
 from memory_site.archive.write import BLOCK, FORMAT, FORMAT_VERSION, MANIFEST
 from retrieval.errors import Invalid
@@ -78,56 +80,91 @@ class Archive:
                     text = raw.decode()
                     row = json.loads(text)
                 except (ValueError, RecursionError) as problem:
-                    raise Invalid(f"{member}, line {number}: not valid JSON ({problem}).") from None
+                    raise Invalid(
+                        _("%(member)s, line %(number)s: not valid JSON (%(problem)s).")
+                        % {"member": member, "number": number, "problem": problem}
+                    ) from None
                 if not isinstance(row, dict):
-                    raise Invalid(f"{member}, line {number}: not a row.")
+                    raise Invalid(
+                        _("%(member)s, line %(number)s: not a row.")
+                        % {"member": member, "number": number}
+                    )
                 yield Line(member, number, text.strip(), row)
 
     def _check_size(self, packed_size: int) -> None:
         members = self._zip.infolist()
         total = sum(member.file_size for member in members)
         if len(members) > MOST_MEMBERS:
-            raise Invalid(f"{self.name}: {len(members)} files are too many for an archive.")
+            raise Invalid(
+                _("%(name)s: %(count)s files are too many for an archive.")
+                % {"name": self.name, "count": len(members)}
+            )
         bomb = total > NEVER_TOO_LARGE and total > MOST_TIMES_LARGER * packed_size
         if bomb or total > LARGEST_TOTAL:
-            raise Invalid(f"{self.name}: too large, it unpacks to {total:,} bytes.")
+            raise Invalid(
+                _("%(name)s: too large, it unpacks to %(total)s bytes.")
+                % {"name": self.name, "total": f"{total:,}"}
+            )
 
     def _read_manifest(self) -> dict[str, Any]:
         if MANIFEST not in self._zip.namelist():
-            raise Invalid(f"{self.name} is no archive of a world: it has no {MANIFEST}.")
+            raise Invalid(
+                _("%(name)s is no archive of a world: it has no %(manifest)s.")
+                % {"name": self.name, "manifest": MANIFEST}
+            )
         if self._zip.getinfo(MANIFEST).file_size > LARGEST_MANIFEST:
-            raise Invalid(f"{self.name}: {MANIFEST} is too large.")
+            raise Invalid(
+                _("%(name)s: %(manifest)s is too large.")
+                % {"name": self.name, "manifest": MANIFEST}
+            )
         try:
             manifest = json.loads(self._zip.read(MANIFEST))
             kind, version = manifest["format"], manifest["version"]
             members, _slug = dict(manifest["members"]), manifest["world"]["slug"] + ""
         except (ValueError, TypeError, KeyError, RecursionError) as problem:
-            raise Invalid(f"{MANIFEST}: it cannot be read ({problem!r}).") from problem
+            raise Invalid(
+                _("%(manifest)s: it cannot be read (%(problem)r).")
+                % {"manifest": MANIFEST, "problem": problem}
+            ) from problem
         if kind != FORMAT or not isinstance(version, int):
-            raise Invalid(f"{MANIFEST}: the format {kind!r} is not {FORMAT!r}.")
+            raise Invalid(
+                _("%(manifest)s: the format %(kind)r is not %(format)r.")
+                % {"manifest": MANIFEST, "kind": kind, "format": FORMAT}
+            )
         if version > FORMAT_VERSION:
             raise Invalid(
-                f"{MANIFEST}: format version {version} is newer than {FORMAT_VERSION}. Update this "
-                f"site to {manifest.get('product')} or newer."
+                _(
+                    "%(manifest)s: format version %(version)s is newer than %(known)s. Update "
+                    "this site to %(product)s or newer."
+                )
+                % {
+                    "manifest": MANIFEST,
+                    "version": version,
+                    "known": FORMAT_VERSION,
+                    "product": manifest.get("product"),
+                }
             )
         return {**manifest, "members": members}
 
     def _check_members(self) -> None:
         names = self._zip.namelist()
         if len(set(names)) < len(names):
-            raise Invalid(f"{self.name}: a file is in the archive twice.")
+            raise Invalid(_("%(name)s: a file is in the archive twice.") % {"name": self.name})
         known = {table.member for table in tables()}
         for name in names:
             if name != MANIFEST and name not in known and not FILE_NAME.fullmatch(name):
-                raise Invalid(f"{name}: an archive holds no such file.")
+                raise Invalid(_("%(name)s: an archive holds no such file.") % {"name": name})
         listed = self.manifest["members"]
         if difference := set(listed) ^ (set(names) - {MANIFEST}):
             name = min(difference)
-            text = "is missing from the archive" if name in listed else f"is not in {MANIFEST}"
-            raise Invalid(f"{name} {text}.")
+            if name in listed:
+                text = _("%(name)s is missing from the archive.")
+            else:
+                text = _("%(name)s is not in %(manifest)s.")
+            raise Invalid(text % {"name": name, "manifest": MANIFEST})
         for name, facts in listed.items():
             if not isinstance(facts, dict) or self._digest(name) != facts.get("sha256"):
-                raise Invalid(f"{name}: damaged, its checksum is wrong.")
+                raise Invalid(_("%(name)s: damaged, its checksum is wrong.") % {"name": name})
 
     def _digest(self, name: str) -> str:
         digest = hashlib.sha256()
@@ -146,6 +183,12 @@ def open_archive(path: Path, *, name: str = "") -> Iterator[Archive]:
         with zipfile.ZipFile(path) as file:
             yield Archive(file, name, path.stat().st_size)
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as problem:
-        raise Invalid(f"{name}: damaged or no zip file ({problem}).") from problem
+        raise Invalid(
+            _("%(name)s: damaged or no zip file (%(problem)s).")
+            % {"name": name, "problem": problem}
+        ) from problem
     except OSError as problem:
-        raise Invalid(f"{name}: it cannot be read ({problem.strerror}).") from problem
+        raise Invalid(
+            _("%(name)s: it cannot be read (%(reason)s).")
+            % {"name": name, "reason": problem.strerror}
+        ) from problem

@@ -13,6 +13,7 @@ from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
 from django.core.validators import validate_unicode_slug
 from django.db import DataError, IntegrityError, connection, transaction
+from django.utils.translation import gettext as _
 
 from art.models import Picture
 from knowledge.mentions.store import relink
@@ -66,7 +67,10 @@ def restore_world(
         except (IntegrityError, DataError) as problem:
             restorer.delete_new_files()
             reason = str(problem).splitlines()[0]
-            raise Invalid(f"{restorer.where}: the database refuses it ({reason}).") from problem
+            raise Invalid(
+                _("%(where)s: the database refuses it (%(reason)s).")
+                % {"where": restorer.where, "reason": reason}
+            ) from problem
         except BaseException:
             restorer.delete_new_files()
             raise
@@ -92,7 +96,7 @@ class Restorer:
         self._make_place(replace=replace, old_id=old_id)
         forget_history(old_id if self._new_ids is None else self._new_ids.replace(old_id))
         counts = self._insert_all()
-        self.where = "the links between rows"
+        self.where = _("the links between rows")
         with connection.cursor() as cursor:
             cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
             cursor.execute("SET CONSTRAINTS ALL DEFERRED")
@@ -115,15 +119,21 @@ class Restorer:
         if existing := World.objects.filter(slug=self._slug).first():
             if not replace:
                 raise Conflict(
-                    f"There is a world {self._slug!r} already: replace it, or restore the archive "
-                    "as a copy under another name."
+                    _(
+                        "There is a world %(slug)r already: replace it, or restore the archive as "
+                        "a copy under another name."
+                    )
+                    % {"slug": self._slug}
                 )
             delete_world(existing)
         if other := World.objects.filter(pk=old_id).first():
             if self._slug == self._archive.world_slug:
                 raise Conflict(
-                    f"The world of this archive is here as {other.slug!r}: replace that one, or "
-                    "restore the archive as a copy under another name."
+                    _(
+                        "The world of this archive is here as %(slug)r: replace that one, or "
+                        "restore the archive as a copy under another name."
+                    )
+                    % {"slug": other.slug}
                 )
             self._new_ids = NewIds(self._keys.uuids, seed=str(uuid4()))
 
@@ -177,7 +187,10 @@ class Restorer:
             content = self._archive.file(name)
             target = self._new_ids.replace(name) if self._new_ids else name
             if not has_row(target):
-                raise Invalid(f"files/{name}: no picture of the archive names this file.")
+                raise Invalid(
+                    _("%(file)s: no picture of the archive names this file.")
+                    % {"file": f"files/{name}"}
+                )
             if default_storage.exists(target):
                 with default_storage.open(target) as file:
                     if sha256(file.read()).digest() == sha256(content).digest():

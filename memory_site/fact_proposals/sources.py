@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from uuid import UUID
 
 from django.db.models import Exists, OuterRef, Q
+from django.utils.translation import gettext as _
 
 from episodes.lookup import find_episode, find_thread
 from episodes.models import Episode, Thread
@@ -124,7 +125,7 @@ def find_source(world: World, kind: str, ref: str) -> ReadableText:
         return text_of_thread(find_thread(world, ref))
     source = text_of_entry(find_lore_entry(world, ref))
     if source is None:
-        raise Invalid("Proposals are for canon: an entry of a campaign is not read.")
+        raise Invalid(_("Proposals are for canon: an entry of a campaign is not read."))
     return source
 
 

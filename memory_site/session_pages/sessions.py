@@ -4,6 +4,7 @@ from typing import Any
 
 from django import forms
 from django.db import transaction
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from episodes.models import Session
@@ -103,7 +104,7 @@ def move_session(session: Session, *, later: bool) -> bool:
     for index in range(1, len(numbers)):
         numbers[index] = max(numbers[index], numbers[index - 1] + 1)
     if numbers[-1] > 100_000:
-        raise Invalid("The numbers of the sessions are too large to be ordered.")
+        raise Invalid(gettext("The numbers of the sessions are too large to be ordered."))
     rows[place], rows[other] = rows[other], rows[place]
     changed = []
     for row, number in zip(rows, numbers, strict=True):

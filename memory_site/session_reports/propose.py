@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from django.utils.translation import gettext as _
+
 from episodes.summarize import SourcedSentence, select_sentences
 from memory_site.session_reports.attitudes import proposed_changes
 from memory_site.session_reports.dates import dates_of_world
@@ -78,11 +80,14 @@ class Report:
 def require_report(text: str) -> None:
     """Raise `Invalid` for a text that is empty or too long."""
     if not text:
-        raise Invalid("Write what happened first: the text is empty.")
+        raise Invalid(_("Write what happened first: the text is empty."))
     if len(text) > LONGEST_REPORT:
         raise Invalid(
-            f"The text has {len(text):,} characters; {LONGEST_REPORT:,} is the most. "
-            "Cut it into two parts and make an episode of each."
+            _(
+                "The text has %(count)s characters; %(most)s is the most. Cut it into two "
+                "parts and make an episode of each."
+            )
+            % {"count": f"{len(text):,}", "most": f"{LONGEST_REPORT:,}"}
         )
 
 

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from django.conf import settings
 from django.db import IntegrityError, transaction
+from django.utils.translation import gettext as _
 
 from episodes.models import Session, Thread
 from episodes.report_models import SessionNote, SessionReport
@@ -39,7 +40,7 @@ def add_report(
     """Store a report with the notes as a part of its text. Returns it, and whether it is new: the
     same text again is the report that is there. Raises `Invalid`."""
     if party.campaign_id != session.campaign_id:
-        raise Invalid("The party does not play in the campaign of this session.")
+        raise Invalid(_("The party does not play in the campaign of this session."))
     text = "\n\n".join([text.replace("\x00", "").strip(), *(note.text for note in notes)]).strip()
     require_report(text)
     if known := same_report(session.world, text):

@@ -8,6 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from django.utils.translation import gettext as _
+
 from retrieval.errors import Invalid
 from retrieval.indexing.chunk import Piece, split_into_pieces
 from retrieval.indexing.chunk_schema import Chunk, Domain
@@ -84,7 +86,10 @@ def read_entry(raw: str | Mapping[str, Any]) -> SourceEntry:
         fields = raw
     else:
         kind = type(raw).__name__
-        raise Invalid(f"An entry is text or an object with a title and a text, not {kind}.")
+        raise Invalid(
+            _("An entry is text or an object with a title and a text, not %(kind)s.")
+            % {"kind": kind}
+        )
     known_keys = {"language", "breadcrumb", "aliases", *TITLE_KEYS, *TEXT_KEYS, *ID_KEYS}
     content = _first(fields, TEXT_KEYS)
     # Some exports hold a list of paragraphs.
@@ -96,7 +101,7 @@ def read_entry(raw: str | Mapping[str, Any]) -> SourceEntry:
     title = str(_first(fields, TITLE_KEYS) or "").strip() or (heading[1] if heading else "")
     title = title or first_line[:LONGEST_TITLE]
     if not title:
-        raise Invalid("The entry is empty: it needs a text or a title.")
+        raise Invalid(_("The entry is empty: it needs a text or a title."))
     return SourceEntry(
         title=clean_text(title),
         body=body,

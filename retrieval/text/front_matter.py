@@ -5,6 +5,7 @@ from itertools import accumulate
 from typing import Any
 
 import yaml
+from django.utils.translation import gettext as _
 
 from retrieval.errors import Invalid
 
@@ -26,10 +27,16 @@ def load_yaml(text: str, *, first_line: int = 1) -> Any:
     what is no YAML, and for aliases: a few lines of them can stand for gigabytes. The same for more
     than 200,000 characters, and for more than 100 brackets that are not closed."""
     if len(text) > LONGEST_YAML:
-        raise Invalid(f"This is not YAML: it is longer than {LONGEST_YAML:,} characters.")
+        raise Invalid(
+            _("This is not YAML: it is longer than %(count)s characters.")
+            % {"count": f"{LONGEST_YAML:,}"}
+        )
     depths = accumulate(1 if each in "[{" else -1 for each in _BRACKETS.findall(text))
     if max(depths, default=0) > DEEPEST_BRACKETS:
-        raise Invalid(f"This is not YAML: more than {DEEPEST_BRACKETS} brackets are open at once.")
+        raise Invalid(
+            _("This is not YAML: more than %(count)s brackets are open at once.")
+            % {"count": DEEPEST_BRACKETS}
+        )
     try:
         has_aliases = "*" in text and any(
             isinstance(token, yaml.AliasToken) for token in yaml.scan(text, Loader=_Loader)
@@ -41,7 +48,9 @@ def load_yaml(text: str, *, first_line: int = 1) -> Any:
         reason = getattr(problem, "problem", "") or str(problem) or "too deep"
         mark = getattr(problem, "problem_mark", None)
         place = [{"loc": ["line", mark.line + first_line], "msg": reason}] if mark else []
-        raise Invalid(f"This is not YAML: {reason.splitlines()[0]}.", errors=place) from problem
+        raise Invalid(
+            _("This is not YAML: %(reason)s.") % {"reason": reason.splitlines()[0]}, errors=place
+        ) from problem
 
 
 def split_front_matter(text: str) -> tuple[dict[str, Any], str]:
@@ -52,7 +61,7 @@ def split_front_matter(text: str) -> tuple[dict[str, Any], str]:
     try:
         fields = load_yaml(match[1] or "", first_line=2)  # after the fence
     except Invalid as problem:
-        detail = problem.detail.replace("This is", "The front matter is")
+        detail = _("The front matter cannot be read. %(problem)s") % {"problem": problem.detail}
         raise Invalid(detail, errors=problem.errors) from problem
     if not isinstance(fields, dict):
         return {}, text

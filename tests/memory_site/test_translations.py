@@ -3,8 +3,10 @@
 import gettext
 import re
 import struct
+from typing import NamedTuple
 
 import pytest
+from django.conf import settings
 from django.contrib.auth import get_user_model
 from django.test import Client
 
@@ -97,3 +99,80 @@ def test_a_game_master_reads_the_npcs_and_the_admin_in_their_language(master: Cl
         admin = master.get("/admin/", headers=speaking).content.decode()
         assert re.findall(r"[а-яё가-힣]+s\b", admin) == [], "an English plural of a translated name"
         assert ">World<" not in master.get("/admin/npcs/npc/", headers=speaking).content.decode()
+
+
+class Term(NamedTuple):
+    """A row of the list of terms: its translation, and words that must not stand for it."""
+
+    english: str
+    translation: str
+    rejected: list[str]
+
+
+def _terms(language: str) -> list[Term]:
+    page = (settings.BASE_DIR / "docs/translating.md").read_text()
+    rows = [[cell.strip() for cell in line[1:].split("|")] for line in page.splitlines()]
+    column = {"ru": 1, "ko": 2}[language]
+    return [
+        Term(row[0], row[column], [word for word in row[column + 2].split(", ") if word])
+        for row in rows
+        if len(row) == 6 and row[0] not in ("English", "---")
+    ]
+
+
+def _uses(text: str, word: str) -> bool:
+    """Whether `text` has the word; Korean words are followed by particles, `*` by any ending."""
+    if re.search("[가-힣]", word):
+        return word in text
+    pattern = re.escape(word).replace(r"\*", r"\w*")
+    flags = 0 if word.isupper() else re.IGNORECASE
+    return bool(re.search(rf"(?<!\w){pattern}(?!\w)", text, flags))
+
+
+@languages
+def test_a_term_has_one_translation(language: str) -> None:
+    entries, terms = read_po(catalogue(language)), _terms(language)
+    assert len(terms) > 20
+    other = [
+        (entry.source, word)
+        for entry in entries
+        for term in terms
+        if re.search(rf"\b{term.english.removesuffix('y')}(s|y|ies)?\b", entry.source, re.I)
+        for word in term.rejected
+        if any(_uses(text, word) for text in entry.translations)
+    ]
+    assert other == []
+
+
+@languages
+def test_a_term_alone_is_translated_as_listed(language: str) -> None:
+    listed = {term.english.lower(): term.translation for term in _terms(language)}
+    wrong = [
+        (entry.source, entry.translations)
+        for entry in read_po(catalogue(language))
+        if (wanted := listed.get(entry.source.lower()))
+        and [text.lower() for text in entry.translations] != [wanted.lower()]
+    ]
+    assert wrong == []
+
+
+@languages
+def test_a_text_has_every_plural_form_of_its_language(language: str) -> None:
+    path = catalogue(language)
+    count = int(re.findall(r"nplurals=(\d)", path.read_text())[0])
+    entries = [entry for entry in read_po(path) if entry.plural]
+    assert [entry.source for entry in entries if len(entry.translations) != count] == []
+
+
+BARE_PARTICLE = re.compile(
+    r"(%\(\w+\)[a-z]|\{\w+\})[’'”\"]?(은|는|이|가|을|를|와|과|로|으로|이라|이라는|라는)(?![가-힣(])"
+)
+
+
+def test_a_korean_particle_after_a_placeholder_is_written_in_both_forms() -> None:
+    assert [
+        (entry.source, text)
+        for entry in read_po(catalogue("ko"))
+        for text in entry.translations
+        if BARE_PARTICLE.search(text)
+    ] == []

@@ -7,6 +7,7 @@ from functools import lru_cache
 from urllib.parse import urlsplit
 
 from django.conf import settings
+from django.utils.translation import gettext as _
 
 from retrieval.errors import Invalid
 
@@ -34,7 +35,7 @@ def check_url(url: str) -> None:
 
 def problem_with(url: str) -> str:
     if not url.isascii() or not url.isprintable() or " " in url or "\\" in url:
-        return "Write the address in ASCII without spaces (percent-encoded, host in Punycode)."
+        return _("Write the address in ASCII without spaces (percent-encoded, host in Punycode).")
     try:
         parts = urlsplit(url)
         has_port = parts.port != 0
@@ -42,11 +43,11 @@ def problem_with(url: str) -> str:
         has_port = False
         parts = urlsplit("")
     if parts.scheme not in ("http", "https") or not parts.hostname or not has_port:
-        return "Give an address such as https://engine.example.org/hooks."
+        return _("Give an address such as https://engine.example.org/hooks.")
     if parts.username is not None or parts.password is not None or parts.fragment:
-        return "Leave user, password and fragment out of the address."
+        return _("Leave user, password and fragment out of the address.")
     if parts.scheme == "http" and not allowed_networks():
-        return "The address must begin with https://."
+        return _("The address must begin with https://.")
     try:
         literal = ipaddress.ip_address(parts.hostname)
     except ValueError:
@@ -55,10 +56,11 @@ def problem_with(url: str) -> str:
 
 
 def refusal(address: str) -> str:
-    return (
-        f"{address} is no public address (or http is not allowed for it): the operator can allow "
+    text = _(
+        "%(address)s is no public address (or http is not allowed for it): the operator can allow "
         "it by WEBHOOK_PRIVATE_ADDRESSES."
     )
+    return text % {"address": address}
 
 
 def is_permitted(ip: IP, *, plain: bool) -> bool:

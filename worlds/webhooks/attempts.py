@@ -24,7 +24,7 @@ GONE = 410
 USER_AGENT = "Memory37-Webhooks"
 LEASE = timedelta(seconds=60)
 HOLD = timedelta(minutes=20)
-"""For so long a refused event holds back those after it, whatever becomes of them. With the pauses
+"""How long a refused event delays those after it, whatever happens to them. With the pauses
 between attempts it takes about half an hour."""
 NEXT_WAS_ACCEPTED = "given up: the target refuses this message and has accepted the next one"
 

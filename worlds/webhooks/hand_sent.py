@@ -5,6 +5,7 @@ delivery = send_text(channel, "Session 4 …", kind="recap", audience=Audience("
 
 from django.db import transaction
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from retrieval.errors import Forbidden, Invalid
 from retrieval.models import uuid7
@@ -50,9 +51,12 @@ def send_text(webhook: Webhook, text: str, *, kind: str, audience: Audience) -> 
     fails. Return the last delivery. Raises `Forbidden`, `Invalid`. Must not run in a
     transaction."""
     if not may_receive(webhook, audience):
-        raise Forbidden(f"{webhook.name} is read by {webhook.audience}, not by {audience}.")
+        raise Forbidden(
+            _("%(webhook)s is read by %(audience)s, not by %(other)s.")
+            % {"webhook": webhook.name, "audience": webhook.audience, "other": audience}
+        )
     if not text.strip():
-        raise Invalid("There is nothing to send yet.")
+        raise Invalid(_("There is nothing to send yet."))
     for part in parts_of(text):
         delivery = WebhookDelivery(
             webhook=webhook,

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from uuid import UUID
 
 from django.db import transaction
+from django.utils.translation import gettext as _
 
 from retrieval.errors import Conflict
 from worlds.callers import Caller
@@ -53,7 +54,8 @@ def require_sound_webhook(webhook: Webhook) -> None:
     others = Webhook.objects.filter(world_id=webhook.world_id)
     if webhook._state.adding and others.count() >= MOST_WEBHOOKS:
         raise Conflict(
-            f"A world has at most {MOST_WEBHOOKS} webhooks: delete one that nobody needs."
+            _("A world has at most %(count)s webhooks: delete one that nobody needs.")
+            % {"count": MOST_WEBHOOKS}
         )
 
 

@@ -149,7 +149,7 @@ class NameIndex:
         names, but for entries of the same name the ids that `ids` returns of their keys."""
         matches = self.find(name, limit=2 * CANDIDATES)
         if not matches:
-            detail = _("No %(what)s %(name)r is known here.") % {"what": what, "name": name}
+            detail = _("No %(what)s %(name)r is known here.") % {"what": _(what), "name": name}
             raise NotFound(detail, candidates=self.suggest(name))
         tier = [match for match in matches if _tier(match) == _tier(matches[0])]
         if len(tier) > 1:
@@ -162,7 +162,9 @@ class NameIndex:
         """Return the one key whose whole name `name` is, in any inflection: for writing, where a
         guess would change the wrong thing. Raises as `resolve` does."""
         if not self.find_spelled(name):
-            detail = f"No {what} is called {name!r} here. Write the whole name, an alias or the id."
+            detail = _(
+                "No %(what)s is called %(name)r here. Write the whole name, an alias or the id."
+            ) % {"what": _(what), "name": name}
             raise NotFound(detail, candidates=self.suggest(name))
         return self.resolve(name, what=what, ids=ids)
 

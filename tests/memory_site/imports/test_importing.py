@@ -221,7 +221,9 @@ class TestAVault:
 
     def test_one_bad_file_stores_nothing_and_is_named(self, world: World, vault: Path) -> None:
         (vault / "bad.md").write_text("---\na: 1\nb: [\n---\nText.")
-        with pytest.raises(Invalid, match=r"bad\.md:\d: The front matter is not YAML"):
+        with pytest.raises(
+            Invalid, match=r"bad\.md:\d: The front matter cannot be read. This is not YAML"
+        ):
             import_lore(world, vault, "obsidian")
         assert not Lore.objects.exists()
 

@@ -11855,7 +11855,7 @@ export interface components {
          * @description How long the old secret of a webhook stays valid beside the new one.
          */
         SecretRotation: {
-            /** @description For so long messages are signed with both secrets. Default: `24`. */
+            /** @description Hours for which messages carry both signatures. Default: `24`. */
             hours?: number;
         };
         /**
