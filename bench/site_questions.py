@@ -16,14 +16,15 @@ import json
 import math
 from argparse import ArgumentParser
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 
 import bench.django_apps  # noqa: F401
-from memory_site import search_evidence, site_search
+from memory_site import search_evidence
 from memory_site.search_evidence import CYRILLIC, HANGUL, LATIN, FoundText
 from memory_site.site_search import search_site
 from worlds.audiences import GM
@@ -89,24 +90,21 @@ def fit(worlds: Mapping[str, str]) -> None:
     signs: list[list[float]] = []
     labels: list[float] = []
 
-    def note(question: str, found: list[FoundText], passages: int) -> bool:
+    def note(question: str, found: Sequence[FoundText], passages: int) -> bool:
         if found:
             signs.append(signs_of(question, found, passages))
         return True
 
-    kept, site_search.has_evidence = site_search.has_evidence, note
-    try:
+    with patch("memory_site.site_search.has_evidence", note):
         for name, question in questions(worlds):
             if question["half"] == "choosing" and name != "others":
                 search_site(viewer_of(question["world"]), question["question"])
-                labels += [float(question["answers"])] * (len(signs) - len(labels))
-    finally:
-        site_search.has_evidence = kept
+                labels += [float(bool(question["answers"]))] * (len(signs) - len(labels))
     weights = logistic_weights(np.array(signs), np.array(labels))
     print(len(labels), "questions:", [round(float(each), 2) for each in weights])
 
 
-def signs_of(question: str, found: list[FoundText], passages: int) -> list[float]:
+def signs_of(question: str, found: Sequence[FoundText], passages: int) -> list[float]:
     script = search_evidence.script_of(question)
     cosine = max(each.cosine for each in found)
     least, most = search_evidence.SIZES
