@@ -35,6 +35,12 @@ class ReportLexicon:
     pronoun: re.Pattern[str]
     about: re.Pattern[str]
     about_follows: re.Pattern[str]
+    acts: re.Pattern[str]
+    acts_follows: re.Pattern[str]
+    met: re.Pattern[str]
+    met_follows: re.Pattern[str]
+    joined: re.Pattern[str]
+    """Stands between names that share what stands before and after them."""
     learned: re.Pattern[str]
     learned_that: re.Pattern[str]
     open: re.Pattern[str]
@@ -54,7 +60,7 @@ def lexicon(language: str) -> ReportLexicon:
         ),
         negation_follows=data.get("negation_follows", False),
         common=frozenset(data["common"].split()),
-        **{name: _compile(data[name]) for name in PATTERNS},
+        **{name: _compile(data.get(name, NEVER)) for name in PATTERNS},
     )
 
 
@@ -79,9 +85,10 @@ def is_mark(speaker: str) -> bool:
     return any(lexicon(each).hidden.search(f"{speaker}: ") for each in LANGUAGES)
 
 
+NEVER = r"(?!)"
 PATTERNS = (
     *("negation", "party", "pronoun", "about", "about_follows", "learned", "learned_that"),
-    *("open", "hidden"),
+    *("acts", "acts_follows", "met", "met_follows", "joined", "open", "hidden"),
 )
 
 

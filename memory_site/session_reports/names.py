@@ -56,13 +56,20 @@ class NamedSubject:
 
 @dataclass(frozen=True)
 class ReportMention:
-    """A name in a sentence; more than one thing: the name fits them all."""
+    """A name in a sentence; more than one thing: the name fits them all. `is_inflected`: it does
+    not stand as the world writes it."""
 
     text: str
     sentence: Sentence
     start: int
     end: int
     things: tuple[NamedSubject, ...]
+    is_inflected: bool = False
+
+    @property
+    def is_of_person(self) -> bool:
+        """Whether it may mean a person."""
+        return any(thing.sort == "person" for thing in self.things)
 
     @property
     def before(self) -> str:
@@ -174,6 +181,7 @@ class ThingIndex:
             KnownName(number, thing.name, [*thing.names, *_spellings(thing)])
             for number, thing in enumerate(things)
         )
+        self._words = {thing: _words_of(thing) for thing in things}
 
     def mentions(self, text: str, sentences: Sequence[Sentence]) -> ReportMentions:
         """Return the mentions in all sentences of `text`, window by window."""
@@ -198,7 +206,10 @@ class ThingIndex:
                 continue
             start, end = found.start + begin, found.end + begin
             sentence = window[bisect_right(starts, start) - 1]
-            yield ReportMention(text[start:end], sentence, start, end, self._things_of(found))
+            named = self._things_of(found)
+            known = {word for thing in named for word in self._words[thing]}
+            is_inflected = not known.issuperset(text[start:end].casefold().split())
+            yield ReportMention(text[start:end], sentence, start, end, named, is_inflected)
 
     def _things_of(self, mention: NameMention) -> tuple[NamedSubject, ...]:
         things = [self.things[int(str(match.key))] for match in mention.matches]
@@ -233,6 +244,11 @@ def writes_capitals(sentences: Sequence[Sentence]) -> bool:
 def _capital(match: re.Match[str]) -> str:
     upper = match.group().upper()
     return upper if len(upper) == 1 else match.group()
+
+
+def _words_of(thing: NamedSubject) -> set[str]:
+    names = (thing.name, *thing.names, *_spellings(thing))
+    return {word for name in names for word in name.casefold().split()}
 
 
 def _spellings(thing: NamedSubject) -> list[str]:

@@ -156,7 +156,7 @@ def merge(report: Report, proposal: Proposal, readings: Sequence[ModelReading]) 
     update = {
         "method": "llm",
         "summary": summary_of(readings) or proposal.summary,
-        "people": people_of(readings, proposal.people, find),
+        "people": people_of(report, readings, proposal.people, find),
         "changes": changes_of(readings, find),
         "facts": facts_of(readings, find, report),
         "loose_ends": loose_ends_of(readings),
@@ -191,14 +191,19 @@ def summary_of(readings: Sequence[ModelReading]) -> str:
 
 
 def people_of(
-    readings: Iterable[ModelReading], people: Sequence[NameInReport], find: NameFinder
+    report: Report,
+    readings: Iterable[ModelReading],
+    people: Sequence[NameInReport],
+    find: NameFinder,
 ) -> list[NameInReport]:
-    """Return the people of the rules, with the model's word on who was there."""
+    """Return the people of the rules, with the model's word on who was there; what is for game
+    masters alone does not say so."""
     there: dict[str, bool] = {}
     for line in (line for each in readings for line in each.people):
         thing = find(line.name)
         if thing and thing.sort == "person":
-            there[thing.ref] = there.get(thing.ref, False) or line.was_there
+            is_told = line.was_there and not report.words.is_hidden(line.quote)
+            there[thing.ref] = there.get(thing.ref, False) or is_told
     return [
         line.model_copy(update={"present": there.get(line.candidates[0].ref, line.present)})
         if len(line.candidates) == 1

@@ -91,6 +91,51 @@ def test_who_is_only_spoken_of_was_not_there(table: Session) -> None:
 
 
 @pytest.mark.parametrize(
+    "text",
+    [
+        "Jory Fenn was talked about, but he never came.",
+        "Jory Fenn was mentioned, but nobody saw him.",
+        "Jory Fenn died a year ago.",
+        "Jory Fenn was named in a letter.",
+        "Jory Fenn's boat lay at the landing.",
+        "We want to find Jory Fenn.",
+        "Secretly, Jory Fenn warned the guild.",
+        "The players do not know that Jory Fenn stole the oar.",
+        "Джори так и не пришёл.",
+        "Мы хотим найти Джори до утра.",
+        "Игроки не знают, что Джори подделал печать.",
+        "조리는 오지 않았다.",
+        "조리는 그 자리에 없었다.",
+        "플레이어들은 조리가 편지를 쓴 것을 모른다.",
+    ],
+)
+def test_who_is_absent_dead_or_hidden_was_not_there(table: Session, text: str) -> None:
+    assert people(read(table, text)) == {"jory-fenn": False}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Mira Voss, Jory Fenn and Tobin met us at the gate.",
+        "Mira and Jory Fenn refused to answer.",
+        "We spoke to Mira and Jory Fenn.",
+        "Мира и Джори весь вечер молчали.",
+        "Мы спросили Миру и Джори.",
+        "미라와 조리가 문을 열어 주었다.",
+    ],
+)
+def test_names_in_a_row_share_what_they_do(table: Session, text: str) -> None:
+    assert people(read(table, text)) == {"mira-voss": True, "jory-fenn": True}
+
+
+def test_one_sentence_in_which_somebody_acts_is_enough(table: Session) -> None:
+    text = (
+        "We asked about Jory Fenn. The players do not know that Jory listened. Then Jory came in."
+    )
+    assert people(read(table, text)) == {"jory-fenn": True}
+
+
+@pytest.mark.parametrize(
     ("text", "axis", "sign"),
     [
         ("Mira thanked us for the child.", "affection", 1),
