@@ -2,9 +2,10 @@
 
 Each line of `bench/data/presence_sentences.jsonl` is a report of one sentence with the people of
 it who were there and those who were not: dead, away, only spoken of, or named in a sentence for
-game masters alone. Prints how many of the absent are proposed as present, which gives them a memory of
-what they did not witness, and how many of the present are not, which costs the game master one tap.
-No database is needed. The sentences are by the author of the rules; the odd half was held back.
+game masters alone. Prints how many of the absent are proposed as present, which gives them a
+memory of what they did not witness, and how many of the present are not, which costs the game
+master one tap. No database is needed. The sentences are by the author of the
+rules; the odd half was held back.
 """
 
 import argparse
@@ -54,6 +55,7 @@ def main() -> None:
 
 def people_there(text: str) -> set[str]:
     """Return the names of those who are proposed as present."""
+    from memory_site.session_reports.hidden_sentences import with_hidden
     from memory_site.session_reports.lexicon import ReportWords
     from memory_site.session_reports.names import ThingIndex
     from memory_site.session_reports.people import named_things
@@ -61,8 +63,10 @@ def people_there(text: str) -> set[str]:
     from retrieval.text import guess_language
 
     text = clean_report(text)
-    mentions = ThingIndex([subject(name) for name in PEOPLE]).mentions(text, sentences_of(text))
-    people = named_things(mentions, "person", ReportWords(guess_language(text)))
+    words = ReportWords(guess_language(text))
+    sentences = with_hidden(sentences_of(text), text, words, members=())
+    mentions = ThingIndex([subject(name) for name in PEOPLE]).mentions(text, sentences)
+    people = named_things(mentions, "person", words)
     return {line.candidates[0].name for line in people if line.present}
 
 

@@ -177,11 +177,14 @@ class ThingIndex:
 
     def __init__(self, things: Sequence[NamedSubject]) -> None:
         self.things = things
+        names = [[thing.name, *thing.names, *_spellings(thing)] for thing in things]
         self.index = NameIndex(
-            KnownName(number, thing.name, [*thing.names, *_spellings(thing)])
-            for number, thing in enumerate(things)
+            KnownName(number, first, others) for number, (first, *others) in enumerate(names)
         )
-        self._words = {thing: _words_of(thing) for thing in things}
+        self._words = {
+            thing: {word for name in each for word in name.casefold().split()}
+            for thing, each in zip(things, names, strict=True)
+        }
 
     def mentions(self, text: str, sentences: Sequence[Sentence]) -> ReportMentions:
         """Return the mentions in all sentences of `text`, window by window."""
@@ -244,11 +247,6 @@ def writes_capitals(sentences: Sequence[Sentence]) -> bool:
 def _capital(match: re.Match[str]) -> str:
     upper = match.group().upper()
     return upper if len(upper) == 1 else match.group()
-
-
-def _words_of(thing: NamedSubject) -> set[str]:
-    names = (thing.name, *thing.names, *_spellings(thing))
-    return {word for name in names for word in name.casefold().split()}
 
 
 def _spellings(thing: NamedSubject) -> list[str]:

@@ -59,7 +59,7 @@ def is_present(mention: ReportMention, mentions: ReportMentions, words: ReportWo
     them. Anything else is only spoken of, because a memory of what somebody did not witness does
     more harm than a missing tick. What is for game masters alone says nothing about the scene."""
     sentence = mention.sentence.text
-    if words.is_hidden(sentence):
+    if mention.sentence.is_hidden:
         return False
     own = words.of(sentence)
     first, last = joined_mentions(mention, mentions, own.joined)

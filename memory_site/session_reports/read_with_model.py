@@ -105,7 +105,8 @@ def read_windows(
     report: Report, model: PurposeModel, *, progress: Callable[[float], None]
 ) -> Iterator[ModelReading]:
     """Ask about one window after the other, with the names that the rules found in it."""
-    windows = windows_of(report.sentences)
+    told = [each for each in report.sentences if each.start < report.notes_from]
+    windows = [*windows_of(told), *windows_of(report.sentences[len(told) :])]
     for number, window in enumerate(windows):
         progress(number / len(windows))
         text = report.text[window[0].start : window[-1].end]
@@ -116,7 +117,10 @@ def read_windows(
             f"{in_tags('report', text)}"
         )
         answer = model.generate_structured(PROMPT, prompt, ModelReading, reuse=True)
-        yield with_true_quotes(ModelReading.model_validate(answer), text)
+        reading = with_true_quotes(ModelReading.model_validate(answer), text)
+        # The players read the summary, and notes are for game masters alone.
+        is_of_notes = window[0].start >= report.notes_from
+        yield reading.model_copy(update={"summary": []}) if is_of_notes else reading
 
 
 def names_in(report: Report, window: Sequence[Sentence]) -> list[str]:
@@ -164,7 +168,9 @@ def merge(report: Report, proposal: Proposal, readings: Sequence[ModelReading]) 
     hidden = [quote for reading in readings for quote in reading.game_master_only]
     update["notes"] = "\n".join(dict.fromkeys([*proposal.notes.splitlines(), *hidden]))
     told = [(find(line.name), line.quote) for each in readings for line in each.learned]
-    known = [(thing, quote) for thing, quote in told if thing]
+    known = [
+        (thing, quote) for thing, quote in told if thing and not is_quote_hidden(report, quote)
+    ]
     first_met = [line for line in proposal.reveals if line.candidates[0].secret is None]
     update["reveals"] = [*first_met, *reveals_of_quotes(known, report.mentions, party=report.party)]
     return proposal.model_copy(update=update)
@@ -202,7 +208,7 @@ def people_of(
     for line in (line for each in readings for line in each.people):
         thing = find(line.name)
         if thing and thing.sort == "person":
-            is_told = line.was_there and not report.words.is_hidden(line.quote)
+            is_told = line.was_there and not is_quote_hidden(report, line.quote)
             there[thing.ref] = there.get(thing.ref, False) or is_told
     return [
         line.model_copy(update={"present": there.get(line.candidates[0].ref, line.present)})
@@ -210,6 +216,15 @@ def people_of(
         else line
         for line in people
     ]
+
+
+def is_quote_hidden(report: Report, quote: str) -> bool:
+    """Whether every sentence with the quote is for game masters alone."""
+    letters = letters_of(quote)
+    hosts = [each for each in report.sentences if letters in letters_of(each.text)]
+    if hosts:
+        return all(each.is_hidden for each in hosts)
+    return report.words.is_hidden(quote)
 
 
 def changes_of(readings: Iterable[ModelReading], find: NameFinder) -> list[ProposedChange]:

@@ -218,6 +218,55 @@ def test_what_the_players_do_not_know_goes_into_the_notes(table: Session) -> Non
     assert proposal.notes == "The players do not know that Jory stole the oar."
 
 
+LOG = """GM: The foxes reach the Toll House.
+Tobin: We open the door.
+GM: Mira greets you.
+Nuri: I ask her about the vault.
+GM only: the vault is a fake. Ida Voss knows.
+GM: She says the vault is a fairy tale."""
+
+
+def test_in_a_log_the_mark_of_a_game_master_says_who_speaks(table: Session) -> None:
+    proposal = read(table, LOG)
+    assert "foxes" in proposal.summary
+    assert "fairy tale" in proposal.summary
+    assert proposal.notes == "GM only: the vault is a fake.\nIda Voss knows."
+    assert people(proposal) == {"mira-voss": True, "ida-voss": False}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[20:02] GM: The door opens.\n[20:03] Priya (Nuri): I go in.\n[20:04] Dave (Tobin): Wait.",
+        "Мастер: Дверь открыта.\nНури: Я вхожу.\nТобин: Стой.",
+        "마스터: 문이 열립니다.\n누리: 들어가요.\n토빈: 기다려.",
+        "DM: The door opens.\nAlex: I go in.\nKim: Wait.\nAlex: No.\nKim: Well.",
+    ],
+)
+def test_logs_of_several_speakers_hide_nothing(table: Session, text: str) -> None:
+    assert read(table, text).notes == ""
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Where: Toll House\nWhen: evening\nWe met Mira.\nGM: the lamp is a fake. It burns cold.",
+        "NPC: Mira\nNPC: Jory\nGM: the lamp is a fake. It burns cold.",
+        "Мира пришла.\nМастер: the lamp is a fake. It burns cold.",
+    ],
+)
+def test_in_notes_the_mark_of_a_game_master_hides_the_line(table: Session, text: str) -> None:
+    proposal = read(table, text)
+    assert "the lamp is a fake" in proposal.notes
+    assert "It burns cold." in proposal.notes
+    assert "fake" not in proposal.summary
+
+
+def test_what_the_party_does_not_know_is_not_what_it_learned(table: Session) -> None:
+    text = "Mira paid. The players do not know that Mira sent word to Ida Voss."
+    assert read(table, text).reveals == []
+
+
 def test_unknown_names_are_offered_when_they_are_written_like_names(table: Session) -> None:
     text = "We met Wenna on the quay. Then Wenna ran. The Rain fell. We saw the rain and Wenna."
     assert read(table, text).new_names == ["Wenna"]
