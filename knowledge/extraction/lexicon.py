@@ -49,6 +49,8 @@ class TextLexicon:
     titles: re.Pattern[str]
     holder: re.Pattern[str]
     """An office and its holder, without whose office it is."""
+    fragment: re.Pattern[str]
+    """A sentence that says of whom the text is about what they are, without naming them."""
     data: dict[str, Any]
 
     def patterns_for(self, text: str) -> Iterator[tuple[str, re.Pattern[str]]]:
@@ -92,14 +94,21 @@ def text_lexicon(language: str) -> TextLexicon:
             # `Брат M1_x` with the name alone in the genitive says whose brother somebody is.
             rf"(?<!\S)(?<!_s )(?<!_q )(?<!_의 ){no_title}(?:{words}){ending} (?=M\d)"
         ),
-        holder=_holder(data, other),
+        holder=_with_offices(data["holder"], data, other),
+        fragment=_with_offices(data["fragment"], data, other),
         data=data,
     )
 
 
-def _holder(data: dict[str, Any], other: dict[str, Any]) -> re.Pattern[str]:
+def _with_offices(pattern: str, data: dict[str, Any], other: dict[str, Any]) -> re.Pattern[str]:
     words = "|".join(each["nouns"]["leads"] for each in (data, other))
-    return re.compile(data["holder"].replace("{N}", f"(?:{words})"))
+    return re.compile(pattern.replace("{N}", f"(?:{words})"))
+
+
+@cache
+def titles_of(language: str) -> frozenset[str]:
+    """Return the words before names, such as `captain`."""
+    return frozenset({*load(language)["titles"], *statements.load_yaml(language)["titles"]})
 
 
 def _relations(data: dict[str, Any], other: dict[str, Any]) -> Iterator[RelationPattern]:

@@ -9,7 +9,7 @@ from uuid import UUID
 
 from knowledge.extraction.claim_facts import stated_fact
 from knowledge.extraction.findings import Finding, TextSentence
-from knowledge.extraction.lexicon import load
+from knowledge.extraction.lexicon import load, titles_of
 from knowledge.extraction.name_forms import dictionary_form, word_span
 from knowledge.extraction.new_names import (
     NewName,
@@ -30,12 +30,13 @@ from retrieval.named_relations import (
     find_names,
     relations_between,
 )
-from retrieval.text import NameMention, fold_name
+from retrieval.text import NameMention, fold_name, guess_language
 
 LEAST_NAME = {"en": 0.9, "ru": 0.9, "ko": 0.97}
 """From which probability a name is proposed. In Korean no capital tells a name from a noun."""
 LEAST_RELATION = 0.85
 """From which probability a relation is proposed."""
+INSIDE = ("LOCATED_IN", "PART_OF")
 MOST_WINDOWS = 3000
 """Pairs of names of one text that are read, some 10 ms each; of a longer text the rules read the
 rest."""
@@ -134,8 +135,25 @@ def facts_by_model(
         quote = sentence_at(text, window.start, window.end)
         guess = guesses[0][0]
         if fact := fact_of(guess, nodes[a], nodes[b], relations, quote):
+            if (
+                fact.relation in INSIDE
+                and fact.other
+                and is_beside(text, quote, spans[fact.other.pk])
+            ):
+                continue
             yield fact
             yield from date_of(guess, nodes[b] if guess.is_first else nodes[a], quote)
+
+
+def is_beside(text: str, quote: TextSentence, mentions: Sequence[NameMention]) -> bool:
+    """Whether the quote says that something is above, behind or not far from what these mentions
+    name, so not in it."""
+    pattern = re.compile(load(guess_language(quote.text))["beside"], re.IGNORECASE)
+    inside = [each for each in mentions if quote.start <= each.start < quote.end]
+    return bool(inside) and all(
+        pattern.search(f"{text[quote.start : each.start]}M{text[each.end : quote.end]}")
+        for each in inside
+    )
 
 
 def date_of(guess: RelationClass, made: GraphNode, quote: TextSentence) -> Iterator[Finding]:
@@ -148,9 +166,11 @@ def date_of(guess: RelationClass, made: GraphNode, quote: TextSentence) -> Itera
 
 def is_named(mention: NameMention, node: GraphNode) -> bool:
     """Whether words name an entity as far as the model is concerned: people are called by a part of
-    their name, but `Nine` at the beginning of a sentence is no Night of Nine Ferries."""
+    their name, but `Nine` at the beginning of a sentence is no Night of Nine Ferries, and `Captain`
+    alone is not Captain Rusk."""
     is_part = all(match.how == "part" for match in mention.matches)
-    return node.kind == NodeKind.CHARACTER or not is_part
+    is_title = fold_name(mention.text) in titles_of(guess_language(mention.text))
+    return not is_part or (node.kind == NodeKind.CHARACTER and not is_title)
 
 
 def near_pairs(

@@ -149,7 +149,7 @@ class SentenceSlotter:
         row = SlottedSentence(sentence, "", list(nodes), others)
         row.text = self._tokens(OpenSentence(row, mentions, spans))
         # Before titles go: `the captain M0` may be the captain of whom the text is about.
-        row.text = self._tidy(self._with_holders(row))
+        row.text = self._tidy(self._with_subject(row, self._with_holders(row)))
         slots = _subjects_first(row.text, self.words.data["oblique"])
         named = [(row.nodes[number], is_oblique) for number, is_oblique in slots]
         self.salience.nodes = [node for node, _is_oblique in named] or self.salience.nodes
@@ -176,6 +176,15 @@ class SentenceSlotter:
         if (missing := data.get("no_subject")) and re.search(missing, text):
             text = f"{self._slot_of(holder, row, data['subject_ending'])} {text}"
         return text.strip()
+
+    def _with_subject(self, row: SlottedSentence, text: str) -> str:
+        """Say who `Captain of M0.` is: whom the text is about, until it has named others first."""
+        about, nodes = self.salience.about, self.salience.nodes
+        if about is None or about not in nodes[:1] or not self.words.fragment.search(text):
+            return text
+        slot = self._slot_of(about, row)
+        said = self.words.data["fragment_of"].replace("M", slot)
+        return self.words.fragment.sub(said, text) if slot else text
 
     def _is_role(self, mention: NameMention) -> bool:
         """Whether a part of a name is an ordinary word: `Masters` is not the master of somebody."""

@@ -36,6 +36,9 @@ class TextReader:
     """Whom `she` means at the beginning: the entity of the entry that is read."""
     not_names: Collection[str] = frozenset()
     """Folded names of months and the like, which are no entities."""
+    not_new: Sequence[GraphNode] = ()
+    """Unsaved entities for names that are never proposed, in any inflection: those of player
+    characters and of the world itself."""
     new: list[NewName] = field(default_factory=list)
     with_model: bool = field(default_factory=has_relation_model)
     """Whether the small model of names and relations reads beside the rules."""
@@ -50,7 +53,7 @@ class TextReader:
         whole = [each for each in sentences if is_whole(each.text)]
         language = guess_language(text)
         language = language if language in LANGUAGES else "en"
-        known = EntityLinker(list(self.nodes), typos=False)
+        known = EntityLinker([*self.nodes, *self.not_new], typos=False)
         self.new = new_names(whole, known, language)
         if self.with_model:
             self.new = joined_names(self.new, self._names_by_model(text, whole, language))
@@ -85,7 +88,7 @@ class TextReader:
         """Return names beside those of the rules, without those that the rules read as another name
         of somebody."""
         told = [GraphNode(name=each.name, kind=each.kind) for each in self.new]
-        linker = EntityLinker([*self.nodes, *told], typos=False)
+        linker = EntityLinker([*self.nodes, *self.not_new, *told], typos=False)
         slotter = SentenceSlotter(linker, language)
         aliases = [
             set(fold_name(found.alias).split())

@@ -21,6 +21,7 @@ from knowledge.graph.protocol import View
 from knowledge.graph.relations import Relations
 from knowledge.graph.upsert import lock_graph, stored_form
 from knowledge.models import Lore
+from knowledge.relation_words import relation_of_phrase
 from retrieval.errors import Conflict, Invalid
 from retrieval.text import KnownName, NameIndex
 from worlds.audiences import Visibility
@@ -103,6 +104,8 @@ def relation_in_words(world: World, words: str) -> tuple[str, str]:
     for code, label in RELATION_LABELS.items():
         if wanted in (str(label).casefold(), code.casefold(), code.replace("_", " ").casefold()):
             return code, ""
+    if phrase := relation_of_phrase(wanted):
+        return phrase
     edges = GraphEdge.objects.believed_now().in_world(world).filter(label__iexact=wanted)
     known = edges.values_list("relation_id", "label").first()
     return known or (FREE_RELATION, stored_label(" ".join(words.split())))

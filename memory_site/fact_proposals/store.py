@@ -13,10 +13,11 @@ from django.db import transaction
 from knowledge.entry_entities import NODE_KINDS
 from knowledge.extraction.findings import Finding
 from knowledge.extraction.narrative import is_rules_text
+from knowledge.extraction.new_names import is_known
 from knowledge.extraction.text_reader import TextReader, sentences_of
 from knowledge.fact_proposal_model import FactProposal, LatestReading
 from knowledge.graph.entity_linking import EntityLinker
-from knowledge.graph.models import GraphNode
+from knowledge.graph.models import GraphNode, NodeKind
 from knowledge.graph.relations import Relations
 from knowledge.mentions.names import read_names
 from knowledge.models import Lore
@@ -31,10 +32,10 @@ from memory_site.fact_proposals.sources import (
 )
 from memory_site.fact_proposals.statement import key_of, statement_of
 from retrieval.llm import Purpose, get_llm
-from retrieval.text import fold_name
+from retrieval.text import fold_name, other_spellings
 from worlds.audiences import Visibility
 from worlds.calendars.names import spellings
-from worlds.models import World
+from worlds.models import Party, World
 from worlds.world_calendar import calendar_of
 
 logger = logging.getLogger(__name__)
@@ -67,7 +68,10 @@ def read_source(world: World, source: ReadableText, *, with_model: bool = True) 
     known = {node.pk for node in nodes}
     nodes += entries_without_entity(world, source.whole, nodes)
     about = about or next((node for node in nodes if node.lore_id == source.id), None)
-    reader = partial(TextReader, nodes, relations, about, not_names=calendar_names(world))
+    others = names_of_table(world)
+    reader = partial(
+        TextReader, nodes, relations, about, not_names=calendar_names(world), not_new=others
+    )
     openly = reader().read(source.open) if source.open.strip() else []
     every = openly
     if source.open != source.whole:
@@ -79,7 +83,7 @@ def read_source(world: World, source: ReadableText, *, with_model: bool = True) 
     if model and source.whole.strip() and not is_rules_text(sentences_of(source.whole)):
         linker = EntityLinker(nodes, typos=False)
         found = read_with_model(world, source.whole, linker, relations, model)
-        by_model = without_those_of_rules(found, every)
+        by_model = without_those_of_rules(without_names(found, others, known=known), every)
         every = [*every, *by_model]
     # What the model reads comes from the whole text: it stays with game masters.
     public = {id(each) for each in openly}
@@ -101,6 +105,33 @@ def calendar_names(world: World) -> frozenset[str]:
         if calendar
         else frozenset()
     )
+
+
+def names_of_table(world: World) -> list[GraphNode]:
+    """Return unsaved entities for the player characters, the parties and the world: whoever plays
+    knows them, and a text that names them tells no new name."""
+    parties = Party.objects.filter(world=world).values_list("name", "members")
+    names = dict.fromkeys(
+        [world.name, *(str(name) for party, members in parties for name in (party, *members))]
+    )
+    return [
+        GraphNode(name=name, kind=NodeKind.CHARACTER, aliases=other_spellings(name))
+        for name in names
+        if name.strip()
+    ]
+
+
+def without_names(
+    findings: Iterable[Finding], others: Sequence[GraphNode], *, known: set[UUID]
+) -> list[Finding]:
+    """Return the findings without those about a new name that means one of `others`."""
+    linker = EntityLinker(others, typos=False)
+
+    def is_other(node: GraphNode | None) -> bool:
+        is_new = node is not None and node.pk not in known and node.lore_id is None
+        return node is not None and is_new and is_known(node.name, linker)
+
+    return [each for each in findings if not (is_other(each.node) or is_other(each.other))]
 
 
 def entries_without_entity(world: World, text: str, nodes: Sequence[GraphNode]) -> list[GraphNode]:

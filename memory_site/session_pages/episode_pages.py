@@ -34,6 +34,7 @@ from memory_site.session_pages.record import (
     record_episode,
     resolve_names,
 )
+from memory_site.session_reports.propose import names_unknown_to
 from npcs.models import NPC
 from retrieval.errors import Problem, StaleVersion
 from worlds.audiences import Visibility
@@ -209,7 +210,20 @@ def record_sent(request: HttpRequest, viewer: Viewer, sent: SentEpisode) -> Epis
         viewer.world, summary, by=viewer.name, report=sent.report, expected_version=read
     )
     tell_outcome(request, outcome)
+    if summary.visibility != Visibility.GM:
+        warn_of_unknown_names(request, sent.party, summary.what)
     return summary
+
+
+def warn_of_unknown_names(request: HttpRequest, party: Party, text: str) -> None:
+    """Tell the game master which names in the text give away what the party does not know of."""
+    if names := names_unknown_to(party, text):
+        warning = _(
+            "The party reads names that it does not know of: %(names)s. Reveal them, or correct "
+            "the episode."
+        )
+        text = warning % {"names": ", ".join(names)}
+        messages.warning(request, text, extra_tags="warning")
 
 
 def explain(error: FormRefused | Problem | ValidationError) -> str:

@@ -158,7 +158,14 @@ def report_page(request: HttpRequest, viewer: Viewer, ref: str, report: UUID) ->
         cancel=reverse("session", args=[viewer.world.slug, row.session.external_id]),
         report=row,
         proposal=proposal,
+        unknown_names=unknown_names(proposal),
     )
+
+
+def unknown_names(proposal: Proposal) -> list[str]:
+    """Who and what the text for the party names that the party does not know of."""
+    firsts = (line.candidates[0] for line in proposal.reveals)
+    return [each.name for each in firsts if each.secret is None]
 
 
 def place_name(proposal: Proposal) -> str:

@@ -35,9 +35,10 @@ class HiddenSecret:
 def proposed_reveals(
     sentences: Sequence[Sentence], mentions: ReportMentions, words: ReportWords, *, party: Party
 ) -> list[ProposedReveal]:
-    """Return first who and what was unknown to the party, then the secrets."""
+    """Return first who and what was unknown to the party, then the secrets. `sentences` are those
+    that are not for game masters alone."""
     things = mentions.things()
-    lines = list(_first_met(mentions, party))
+    lines = list(first_met(mentions, party))
     secrets = read_secrets(party, things)
     for number, sentence in enumerate(sentences):
         near = sentences[max(0, number - 1) : number + 2]
@@ -104,12 +105,12 @@ def _best_of_each(lines: Sequence[ProposedReveal]) -> list[ProposedReveal]:
     return list(best.values())
 
 
-def _first_met(mentions: ReportMentions, party: Party) -> Iterator[ProposedReveal]:
+def first_met(mentions: ReportMentions, party: Party) -> Iterator[ProposedReveal]:
     """Yield the people and entries that the report names for certain and the party does not know
     of yet."""
     first: dict[UUID, tuple[NamedSubject, Sentence]] = {}
     for each in mentions.mentions:
-        if len(each.things) == 1:
+        if len(each.things) == 1 and not each.sentence.is_hidden:
             row = each.things[0].first
             first.setdefault(row.id, (each.things[0], each.sentence))
     audience = audience_of_party(party)

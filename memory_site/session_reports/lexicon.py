@@ -35,6 +35,12 @@ class ReportLexicon:
     pronoun: re.Pattern[str]
     about: re.Pattern[str]
     about_follows: re.Pattern[str]
+    acts: re.Pattern[str]
+    acts_follows: re.Pattern[str]
+    met: re.Pattern[str]
+    met_follows: re.Pattern[str]
+    joined: re.Pattern[str]
+    """Stands between names that share what stands before and after them."""
     learned: re.Pattern[str]
     learned_that: re.Pattern[str]
     open: re.Pattern[str]
@@ -54,7 +60,7 @@ def lexicon(language: str) -> ReportLexicon:
         ),
         negation_follows=data.get("negation_follows", False),
         common=frozenset(data["common"].split()),
-        **{name: _compile(data[name]) for name in PATTERNS},
+        **{name: _compile(data.get(name, NEVER)) for name in PATTERNS},
     )
 
 
@@ -68,20 +74,38 @@ class ReportWords:
     def of(self, sentence: str) -> ReportLexicon:
         return lexicon(guess_language(sentence))
 
-    def is_hidden(self, sentence: str) -> bool:
-        """Whether it is for game masters alone, by the marks of its language or the report's."""
+    def is_hidden(self, sentence: str, *, is_log: bool = False) -> bool:
+        """Whether it is for game masters alone, by the words of its language or the report's, or by
+        a mark such as `GM:`, which says in a log who speaks."""
         languages = {self.language, guess_language(sentence)}
-        return any(lexicon(each).hidden.search(sentence) for each in languages)
+        return any(lexicon(each).hidden.search(sentence) for each in languages) or (
+            not is_log and bool(GAME_MASTER_SPEAKS.search(sentence))
+        )
+
+
+GAME_MASTERS = (
+    *("gm", "gms", "dm", "dms", "game master", "dungeon master", "гм", "дм", "мастер", "ведущий"),
+    *("ведущая", "마스터", "진행자", "게임 마스터"),
+)
+"""Who speaks for the game master in a log; in notes their name before a colon marks a secret."""
+GAME_MASTER_SPEAKS = re.compile(rf"\b(?:{'|'.join(GAME_MASTERS)})\s?[:：]", re.IGNORECASE)
+
+
+def is_game_master(speaker: str) -> bool:
+    return speaker.casefold().strip() in GAME_MASTERS
 
 
 def is_mark(speaker: str) -> bool:
     """Whether the name of a speaker before a colon would mark a sentence as hidden."""
-    return any(lexicon(each).hidden.search(f"{speaker}: ") for each in LANGUAGES)
+    return is_game_master(speaker) or any(
+        lexicon(each).hidden.search(f"{speaker}: ") for each in LANGUAGES
+    )
 
 
+NEVER = r"(?!)"
 PATTERNS = (
     *("negation", "party", "pronoun", "about", "about_follows", "learned", "learned_that"),
-    *("open", "hidden"),
+    *("acts", "acts_follows", "met", "met_follows", "joined", "open", "hidden"),
 )
 
 

@@ -56,13 +56,20 @@ class NamedSubject:
 
 @dataclass(frozen=True)
 class ReportMention:
-    """A name in a sentence; more than one thing: the name fits them all."""
+    """A name in a sentence; more than one thing: the name fits them all. `is_inflected`: it does
+    not stand as the world writes it."""
 
     text: str
     sentence: Sentence
     start: int
     end: int
     things: tuple[NamedSubject, ...]
+    is_inflected: bool = False
+
+    @property
+    def is_of_person(self) -> bool:
+        """Whether it may mean a person."""
+        return any(thing.sort == "person" for thing in self.things)
 
     @property
     def before(self) -> str:
@@ -170,10 +177,14 @@ class ThingIndex:
 
     def __init__(self, things: Sequence[NamedSubject]) -> None:
         self.things = things
+        names = [[thing.name, *thing.names, *_spellings(thing)] for thing in things]
         self.index = NameIndex(
-            KnownName(number, thing.name, [*thing.names, *_spellings(thing)])
-            for number, thing in enumerate(things)
+            KnownName(number, first, others) for number, (first, *others) in enumerate(names)
         )
+        self._words = {
+            thing: {word for name in each for word in name.casefold().split()}
+            for thing, each in zip(things, names, strict=True)
+        }
 
     def mentions(self, text: str, sentences: Sequence[Sentence]) -> ReportMentions:
         """Return the mentions in all sentences of `text`, window by window."""
@@ -198,7 +209,10 @@ class ThingIndex:
                 continue
             start, end = found.start + begin, found.end + begin
             sentence = window[bisect_right(starts, start) - 1]
-            yield ReportMention(text[start:end], sentence, start, end, self._things_of(found))
+            named = self._things_of(found)
+            known = {word for thing in named for word in self._words[thing]}
+            is_inflected = not known.issuperset(text[start:end].casefold().split())
+            yield ReportMention(text[start:end], sentence, start, end, named, is_inflected)
 
     def _things_of(self, mention: NameMention) -> tuple[NamedSubject, ...]:
         things = [self.things[int(str(match.key))] for match in mention.matches]

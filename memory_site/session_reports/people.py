@@ -3,6 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Collection, Sequence
+from re import Pattern
 
 from memory_site.session_reports.lexicon import ReportWords
 from memory_site.session_reports.names import (
@@ -46,19 +47,52 @@ def named_things(
             text=Counter(each.text for each in group).most_common(1)[0][0],
             candidates=[candidate(thing) for thing in things[:MOST_CANDIDATES]],
             times=len(group),
-            present=any(is_present(each, words) for each in group),
+            present=sort != "person" or any(is_present(each, mentions, words) for each in group),
             quote=group[0].sentence.quote,
         )
         for things, group in lines
     ]
 
 
-def is_present(mention: ReportMention, words: ReportWords) -> bool:
-    """Whether the mention says that the person was there; not so in `they asked about Mira`."""
-    own = words.of(mention.sentence.text)
-    return not (
-        own.about.search(mention.before[-60:]) or own.about_follows.search(mention.after[:60])
-    )
+def is_present(mention: ReportMention, mentions: ReportMentions, words: ReportWords) -> bool:
+    """Whether the mention says that the person was there: they do something, or the party meets
+    them. Anything else is only spoken of, because a memory of what somebody did not witness does
+    more harm than a missing tick. What is for game masters alone says nothing about the scene."""
+    sentence = mention.sentence.text
+    if mention.sentence.is_hidden:
+        return False
+    own = words.of(sentence)
+    first, last = joined_mentions(mention, mentions, own.joined)
+    before, after = first.before[-60:], last.after
+    if own.about.search(before) or own.about_follows.search(after):
+        return False
+    # Some languages mark by an ending of the name who acts: look behind the start of what follows.
+    place = len(sentence) - len(after)
+    if own.met.search(before) or own.met_follows.match(sentence, place):
+        return True
+    is_subject = not (first.is_inflected or last.is_inflected)
+    return is_subject and bool(own.acts.search(before) or own.acts_follows.match(sentence, place))
+
+
+def joined_mentions(
+    mention: ReportMention, mentions: ReportMentions, joined: Pattern[str]
+) -> tuple[ReportMention, ReportMention]:
+    """Return the first and the last name of the row in which the mention stands: of `Mira, Jory and
+    Ida`, Mira and Ida."""
+    every = mentions.by_sentence[mention.sentence.start]
+    row = [each for each in every if each.is_of_person]
+    begin = end = row.index(mention)
+
+    def is_joined(one: ReportMention, other: ReportMention) -> bool:
+        start = mention.sentence.start
+        text = mention.sentence.text
+        return bool(joined.fullmatch(text, one.end - start, other.start - start))
+
+    while begin and is_joined(row[begin - 1], row[begin]):
+        begin -= 1
+    while end + 1 < len(row) and is_joined(row[end], row[end + 1]):
+        end += 1
+    return row[begin], row[end]
 
 
 def main_place(mentions: ReportMentions) -> str:

@@ -10,7 +10,8 @@ from episodes.summarize import SourcedSentence, select_sentences
 from memory_site.session_reports.attitudes import proposed_changes
 from memory_site.session_reports.dates import dates_of_world
 from memory_site.session_reports.facts import proposed_facts
-from memory_site.session_reports.learned import proposed_reveals
+from memory_site.session_reports.hidden_sentences import with_hidden
+from memory_site.session_reports.learned import first_met, proposed_reveals
 from memory_site.session_reports.lexicon import ReportWords
 from memory_site.session_reports.names import ReportMentions, ThingIndex, read_things
 from memory_site.session_reports.people import (
@@ -42,17 +43,27 @@ LONGEST_LOOSE_END = 400
 
 @dataclass
 class Report:
-    """A report that is being read: its sentences and what they name."""
+    """A report that is being read: its sentences and what they name. The notes from play are a part
+    of it that is for game masters alone."""
 
     party: Party
     raw: str
+    notes: Sequence[str] = ()
     text: str = field(init=False)
+    notes_from: int = field(init=False)
+    """Where the notes begin in `text`."""
     sentences: list[Sentence] = field(init=False)
 
     def __post_init__(self) -> None:
-        self.text = clean_report(self.raw)
+        told = clean_report(self.raw)
+        self.notes_from = len(told)
+        self.text = clean_report("\n\n".join([told, *self.notes]))
         require_report(self.text)
-        self.sentences = sentences_of(self.text)
+        members = [str(name) for name in self.party.members]
+        sentences = sentences_of(self.text)
+        self.sentences = with_hidden(
+            sentences, self.text, self.words, members=members, hidden_from=self.notes_from
+        )
 
     @cached_property
     def language(self) -> str:
@@ -74,7 +85,7 @@ class Report:
     @cached_property
     def open_sentences(self) -> list[Sentence]:
         """Those that are not for game masters alone."""
-        return [each for each in self.sentences if not self.words.is_hidden(each.text)]
+        return [each for each in self.sentences if not each.is_hidden]
 
 
 def require_report(text: str) -> None:
@@ -102,7 +113,7 @@ def propose_by_rules(report: Report) -> Proposal:
     unknown = new_names(sentences, mentions, words, known=known)
     misspelt = misspelt_people(unknown, sentences, report.index)
     doubtful = {each.text for each in misspelt}
-    hidden = [each for each in sentences if words.is_hidden(each.text)]
+    hidden = [each for each in sentences if each.is_hidden]
     return Proposal(
         language=report.language,
         summary=summarize(report),
@@ -113,11 +124,17 @@ def propose_by_rules(report: Report) -> Proposal:
         where=main_place(mentions),
         dates=dates,
         changes=proposed_changes(sentences, mentions, words, members=members),
-        reveals=proposed_reveals(sentences, mentions, words, party=party),
+        reveals=proposed_reveals(report.open_sentences, mentions, words, party=party),
         facts=proposed_facts(party.world, sentences, mentions, words),
         loose_ends=loose_ends_in(sentences, words),
         new_names=[name for name in unknown if name not in doubtful],
     )
+
+
+def names_unknown_to(party: Party, text: str) -> list[str]:
+    """Return the people and entries that a text names and the party does not know of."""
+    mentions = Report(party, text[:LONGEST_REPORT]).mentions
+    return [line.candidates[0].name for line in first_met(mentions, party)]
 
 
 def summarize(report: Report) -> str:

@@ -105,7 +105,8 @@ def read_windows(
     report: Report, model: PurposeModel, *, progress: Callable[[float], None]
 ) -> Iterator[ModelReading]:
     """Ask about one window after the other, with the names that the rules found in it."""
-    windows = windows_of(report.sentences)
+    told = [each for each in report.sentences if each.start < report.notes_from]
+    windows = [*windows_of(told), *windows_of(report.sentences[len(told) :])]
     for number, window in enumerate(windows):
         progress(number / len(windows))
         text = report.text[window[0].start : window[-1].end]
@@ -116,7 +117,10 @@ def read_windows(
             f"{in_tags('report', text)}"
         )
         answer = model.generate_structured(PROMPT, prompt, ModelReading, reuse=True)
-        yield with_true_quotes(ModelReading.model_validate(answer), text)
+        reading = with_true_quotes(ModelReading.model_validate(answer), text)
+        # The players read the summary, and notes are for game masters alone.
+        is_of_notes = window[0].start >= report.notes_from
+        yield reading.model_copy(update={"summary": []}) if is_of_notes else reading
 
 
 def names_in(report: Report, window: Sequence[Sentence]) -> list[str]:
@@ -156,7 +160,7 @@ def merge(report: Report, proposal: Proposal, readings: Sequence[ModelReading]) 
     update = {
         "method": "llm",
         "summary": summary_of(readings) or proposal.summary,
-        "people": people_of(readings, proposal.people, find),
+        "people": people_of(report, readings, proposal.people, find),
         "changes": changes_of(readings, find),
         "facts": facts_of(readings, find, report),
         "loose_ends": loose_ends_of(readings),
@@ -164,7 +168,9 @@ def merge(report: Report, proposal: Proposal, readings: Sequence[ModelReading]) 
     hidden = [quote for reading in readings for quote in reading.game_master_only]
     update["notes"] = "\n".join(dict.fromkeys([*proposal.notes.splitlines(), *hidden]))
     told = [(find(line.name), line.quote) for each in readings for line in each.learned]
-    known = [(thing, quote) for thing, quote in told if thing]
+    known = [
+        (thing, quote) for thing, quote in told if thing and not is_quote_hidden(report, quote)
+    ]
     first_met = [line for line in proposal.reveals if line.candidates[0].secret is None]
     update["reveals"] = [*first_met, *reveals_of_quotes(known, report.mentions, party=report.party)]
     return proposal.model_copy(update=update)
@@ -191,20 +197,34 @@ def summary_of(readings: Sequence[ModelReading]) -> str:
 
 
 def people_of(
-    readings: Iterable[ModelReading], people: Sequence[NameInReport], find: NameFinder
+    report: Report,
+    readings: Iterable[ModelReading],
+    people: Sequence[NameInReport],
+    find: NameFinder,
 ) -> list[NameInReport]:
-    """Return the people of the rules, with the model's word on who was there."""
+    """Return the people of the rules, with the model's word on who was there; what is for game
+    masters alone does not say so."""
     there: dict[str, bool] = {}
     for line in (line for each in readings for line in each.people):
         thing = find(line.name)
         if thing and thing.sort == "person":
-            there[thing.ref] = there.get(thing.ref, False) or line.was_there
+            is_told = line.was_there and not is_quote_hidden(report, line.quote)
+            there[thing.ref] = there.get(thing.ref, False) or is_told
     return [
         line.model_copy(update={"present": there.get(line.candidates[0].ref, line.present)})
         if len(line.candidates) == 1
         else line
         for line in people
     ]
+
+
+def is_quote_hidden(report: Report, quote: str) -> bool:
+    """Whether every sentence with the quote is for game masters alone."""
+    letters = letters_of(quote)
+    hosts = [each for each in report.sentences if letters in letters_of(each.text)]
+    if hosts:
+        return all(each.is_hidden for each in hosts)
+    return report.words.is_hidden(quote)
 
 
 def changes_of(readings: Iterable[ModelReading], find: NameFinder) -> list[ProposedChange]:

@@ -20,11 +20,12 @@ MARKS = re.compile(r"^[#>*\-•–—\s]+|[*_`]+")
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """Characters [start, end) of the cleaned report."""
+    """Characters [start, end) of the cleaned report. `is_hidden`: for game masters alone."""
 
     text: str
     start: int
     end: int
+    is_hidden: bool = False
 
     @property
     def plain(self) -> str:

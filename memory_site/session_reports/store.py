@@ -37,13 +37,14 @@ def same_report(world: World, text: str) -> SessionReport | None:
 def add_report(
     session: Session, party: Party, text: str, *, author: str, notes: Sequence[SessionNote] = ()
 ) -> tuple[SessionReport, bool]:
-    """Store a report with the notes as a part of its text. Returns it, and whether it is new: the
-    same text again is the report that is there. Raises `Invalid`."""
+    """Store a report with the notes from play that are read with it. Returns it, and whether it is
+    new: the same text again is the report that is there. Raises `Invalid`."""
     if party.campaign_id != session.campaign_id:
         raise Invalid(_("The party does not play in the campaign of this session."))
-    text = "\n\n".join([text.replace("\x00", "").strip(), *(note.text for note in notes)]).strip()
-    require_report(text)
-    if known := same_report(session.world, text):
+    text = text.replace("\x00", "").strip()
+    whole = "\n\n".join([text, *(note.text for note in notes)]).strip()
+    require_report(whole)
+    if known := same_report(session.world, whole):
         return known, False
     try:
         with transaction.atomic():
@@ -53,12 +54,12 @@ def add_report(
                 session=session,
                 author=author,
                 text=text,
-                digest=digest_of_text(text),
+                digest=digest_of_text(whole),
             )
             SessionNote.objects.filter(pk__in=[note.pk for note in notes]).update(report=report)
     except IntegrityError:
         # Pasted in two tabs at the same moment.
-        known = same_report(session.world, text)
+        known = same_report(session.world, whole)
         assert known
         return known, False
     return report, True
@@ -95,7 +96,8 @@ def read_report(report: SessionReport, *, with_model: bool = True) -> SessionRep
     def note_progress(share: float) -> None:
         SessionReport.objects.filter(pk=report.pk).update(progress=min(99, int(100 * share)))
 
-    source = Report(report.party, report.text)
+    notes = report.notes.order_by("id").values_list("text", flat=True)
+    source = Report(report.party, report.text, notes=list(notes))
     proposal = propose(source, progress=note_progress) if with_model else propose_by_rules(source)
     rows = SessionReport.objects.filter(pk=report.pk, state=State.READING)
     rows.update(proposal=proposal.model_dump(mode="json"), state=State.OPEN, progress=100)

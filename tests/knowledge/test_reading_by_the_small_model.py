@@ -61,6 +61,59 @@ def test_a_month_is_no_name() -> None:
     assert names(reader.read(text)) == {"Ursel Keene"}
 
 
+def test_player_characters_are_no_new_names_in_any_inflection() -> None:
+    text = "Ursel Keene left Harrow Ford with Rook Adler. Рука Адлера видели в Медных Ключах."
+    others = [GraphNode(name="Rook Adler", aliases=["Рук Адлер"], kind="Character")]
+    assert names(TextReader(KNOWN, relations(), not_new=others).read(text)) == {"Ursel Keene"}
+
+
+RUSK = GraphNode(name="Captain Rusk", kind="Character")
+
+
+@pytest.mark.parametrize(
+    ("text", "about"),
+    [
+        ("Captain of the Ash Riders. She counts every grain.", "Odda Brask"),
+        ("Капитан Пепельных Всадников.", "Одда Браск"),
+        ("잿빛 기수단의 대장.", "오다 브라스크"),
+    ],
+)
+def test_a_sentence_without_a_subject_is_about_its_entry(text: str, about: str) -> None:
+    riders = GraphNode(
+        name="Ash Riders", kind="Faction", aliases=["Пепельные Всадники", "잿빛 기수단"]
+    )
+    odda = GraphNode(name=about, kind="Character")
+    rusk = GraphNode(name="Captain Rusk", kind="Character", aliases=["Капитан Раск", "러스크 대장"])
+    reader = TextReader([riders, odda, rusk], relations(), odda)
+    assert facts(reader.read(text)) == {(about, "leads", "Ash Riders")}
+
+
+def test_a_title_alone_names_nobody_and_a_guest_is_not_the_entry() -> None:
+    odda = GraphNode(name="Odda Brask", kind="Character")
+    reader = TextReader([*KNOWN, odda, RUSK], relations(), odda)
+    assert facts(reader.read("The Captain of the Ash Riders came to dinner.")) == set()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The seat of the Ash Riders, above Harrow Ford.",
+        "The Ash Riders camp opposite Harrow Ford.",
+    ],
+)
+def test_what_is_above_or_opposite_is_not_in_it(text: str) -> None:
+    keep = GraphNode(name="Tarn Keep", kind="Location")
+    found = facts(TextReader([*KNOWN, keep], relations(), keep).read(text))
+    assert ("Ash Riders", "LOCATED_IN", "Harrow Ford") not in found
+
+
+def test_the_seat_of_a_group_is_the_entry() -> None:
+    keep = GraphNode(name="Tarn Keep", kind="Location")
+    reader = TextReader([*KNOWN, keep], relations(), keep)
+    found = facts(reader.read("The seat of the Ash Riders, above Harrow Ford."))
+    assert found == {("Ash Riders", "LOCATED_IN", "Tarn Keep")}
+
+
 def test_hearsay_is_no_relation() -> None:
     assert facts(findings("They say that Dunstan Moke rides with the Ash Riders now.")) == set()
 

@@ -10,6 +10,7 @@ from django.test.utils import CaptureQueriesContext
 from knowledge.entry_store import save_entry
 from knowledge.graph.models import GraphEdge, GraphNode
 from knowledge.models import Lore, LorePassage
+from memory_site.editor.relations import relation_in_words
 from retrieval.text import slugify
 from worlds.models import Party, World
 
@@ -90,6 +91,29 @@ def test_words_of_ones_own_are_kept(master: Client, mira_node: GraphNode, quay: 
     add(master, mira_node, words="was born at", other="The Quay")
     fact = GraphEdge.objects.get()
     assert (fact.relation_id, fact.label) == ("RELATES_TO", "was born at")
+
+
+@pytest.mark.parametrize(
+    ("words", "relation"),
+    [
+        ("is enemy of", ("ENEMY_OF", "")),
+        ("Enemy of", ("ENEMY_OF", "")),
+        ("is the sworn enemy of", ("ENEMY_OF", "")),
+        ("враг", ("ENEMY_OF", "")),
+        ("적", ("ENEMY_OF", "")),
+        ("is an ally of", ("ALLY_WITH", "")),
+        ("союзник", ("ALLY_WITH", "")),
+        ("동맹", ("ALLY_WITH", "")),
+        ("is located in", ("LOCATED_IN", "")),
+        ("is a member of", ("RELATES_TO", "member of")),
+        ("hates", ("RELATES_TO", "hates")),
+        ("is the enemy of my enemy", ("RELATES_TO", "is the enemy of my enemy")),
+    ],
+)
+def test_a_relation_in_other_words_is_the_one_that_rules_know(
+    world: World, words: str, relation: tuple[str, str]
+) -> None:
+    assert relation_in_words(world, words) == relation
 
 
 def test_kinds_that_do_not_fit_are_refused_with_words_that_do(

@@ -27,7 +27,7 @@ from memory_site.fact_proposals.store import (
 from retrieval.errors import Conflict, Invalid
 from tests.memory_site.fact_proposals.conftest import TEXT, make_entity
 from worlds.calendars.presets import preset
-from worlds.models import World
+from worlds.models import Party, World
 from worlds.world_calendar import save_calendar
 
 pytestmark = pytest.mark.django_db
@@ -357,6 +357,20 @@ def test_months_of_the_calendar_are_no_names(world: World) -> None:
     save_calendar(world, calendar, by="Anna")
     assert {"january", "monday"} <= calendar_names(world)
     assert calendar_names(World(pk=None, slug="elsewhere", name="Elsewhere")) == frozenset()
+
+
+def test_player_characters_and_the_world_are_no_new_names(
+    world: World, saltmen: Lore, lanternbearers: Party
+) -> None:
+    lanternbearers.members = ["Rook Adler"]
+    lanternbearers.save()
+    saltmen.body = (
+        f"The scholar Rook Adler saw the town of {world.name}. The ferryman Joss Arden slept."
+    )
+    save_entry(saltmen)
+    read(world)
+    found = FactProposal.objects.filter(world=world, kind="entity")
+    assert [row.fields["entity"] for row in found] == ["Joss Arden"]
 
 
 def test_a_licence_is_not_read(world: World, saltmen: Lore) -> None:

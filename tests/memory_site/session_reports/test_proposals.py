@@ -91,6 +91,51 @@ def test_who_is_only_spoken_of_was_not_there(table: Session) -> None:
 
 
 @pytest.mark.parametrize(
+    "text",
+    [
+        "Jory Fenn was talked about, but he never came.",
+        "Jory Fenn was mentioned, but nobody saw him.",
+        "Jory Fenn died a year ago.",
+        "Jory Fenn was named in a letter.",
+        "Jory Fenn's boat lay at the landing.",
+        "We want to find Jory Fenn.",
+        "Secretly, Jory Fenn warned the guild.",
+        "The players do not know that Jory Fenn stole the oar.",
+        "Джори так и не пришёл.",
+        "Мы хотим найти Джори до утра.",
+        "Игроки не знают, что Джори подделал печать.",
+        "조리는 오지 않았다.",
+        "조리는 그 자리에 없었다.",
+        "플레이어들은 조리가 편지를 쓴 것을 모른다.",
+    ],
+)
+def test_who_is_absent_dead_or_hidden_was_not_there(table: Session, text: str) -> None:
+    assert people(read(table, text)) == {"jory-fenn": False}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Mira Voss, Jory Fenn and Tobin met us at the gate.",
+        "Mira and Jory Fenn refused to answer.",
+        "We spoke to Mira and Jory Fenn.",
+        "Мира и Джори весь вечер молчали.",
+        "Мы спросили Миру и Джори.",
+        "미라와 조리가 문을 열어 주었다.",
+    ],
+)
+def test_names_in_a_row_share_what_they_do(table: Session, text: str) -> None:
+    assert people(read(table, text)) == {"mira-voss": True, "jory-fenn": True}
+
+
+def test_one_sentence_in_which_somebody_acts_is_enough(table: Session) -> None:
+    text = (
+        "We asked about Jory Fenn. The players do not know that Jory listened. Then Jory came in."
+    )
+    assert people(read(table, text)) == {"jory-fenn": True}
+
+
+@pytest.mark.parametrize(
     ("text", "axis", "sign"),
     [
         ("Mira thanked us for the child.", "affection", 1),
@@ -171,6 +216,55 @@ def test_what_the_players_do_not_know_goes_into_the_notes(table: Session) -> Non
     proposal = read(table, "Mira paid. The players do not know that Jory stole the oar.")
     assert proposal.summary == "Mira paid."
     assert proposal.notes == "The players do not know that Jory stole the oar."
+
+
+LOG = """GM: The foxes reach the Toll House.
+Tobin: We open the door.
+GM: Mira greets you.
+Nuri: I ask her about the vault.
+GM only: the vault is a fake. Ida Voss knows.
+GM: She says the vault is a fairy tale."""
+
+
+def test_in_a_log_the_mark_of_a_game_master_says_who_speaks(table: Session) -> None:
+    proposal = read(table, LOG)
+    assert "foxes" in proposal.summary
+    assert "fairy tale" in proposal.summary
+    assert proposal.notes == "GM only: the vault is a fake.\nIda Voss knows."
+    assert people(proposal) == {"mira-voss": True, "ida-voss": False}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[20:02] GM: The door opens.\n[20:03] Priya (Nuri): I go in.\n[20:04] Dave (Tobin): Wait.",
+        "Мастер: Дверь открыта.\nНури: Я вхожу.\nТобин: Стой.",
+        "마스터: 문이 열립니다.\n누리: 들어가요.\n토빈: 기다려.",
+        "DM: The door opens.\nAlex: I go in.\nKim: Wait.\nAlex: No.\nKim: Well.",
+    ],
+)
+def test_logs_of_several_speakers_hide_nothing(table: Session, text: str) -> None:
+    assert read(table, text).notes == ""
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Where: Toll House\nWhen: evening\nWe met Mira.\nGM: the lamp is a fake. It burns cold.",
+        "NPC: Mira\nNPC: Jory\nGM: the lamp is a fake. It burns cold.",
+        "Мира пришла.\nМастер: the lamp is a fake. It burns cold.",
+    ],
+)
+def test_in_notes_the_mark_of_a_game_master_hides_the_line(table: Session, text: str) -> None:
+    proposal = read(table, text)
+    assert "the lamp is a fake" in proposal.notes
+    assert "It burns cold." in proposal.notes
+    assert "fake" not in proposal.summary
+
+
+def test_what_the_party_does_not_know_is_not_what_it_learned(table: Session) -> None:
+    text = "Mira paid. The players do not know that Mira sent word to Ida Voss."
+    assert read(table, text).reveals == []
 
 
 def test_unknown_names_are_offered_when_they_are_written_like_names(table: Session) -> None:
