@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from django.test import RequestFactory
 
 from episodes.models import Scene
 from knowledge.entry_store import save_entry
@@ -13,6 +14,7 @@ from retrieval.text import names_in_both, shown_names
 from tests import cast
 from worlds.audiences import PUBLIC, Audience, Visibility, resolve_audience
 from worlds.callers import Caller
+from worlds.campaign_api import save_change
 from worlds.characters import change_character, create_character, set_members
 from worlds.keys import create_key
 from worlds.models import Character, Membership, Party, Reveal, World
@@ -291,3 +293,29 @@ def test_an_audience_that_is_nobody_knows_what_is_public(party: Party, oarsman: 
     ghost = resolve_audience(party.world, Audience.parse("character:nobody"))
     assert not NPC.objects.visible_to(ghost).filter(pk=oarsman.pk).exists()
     assert not NPC.objects.visible_to(PUBLIC).filter(pk=oarsman.pk).exists()
+
+
+def test_a_party_is_renamed_while_its_members_change(lanternbearers: Party) -> None:
+    read_before = Party.objects.get(pk=lanternbearers.pk)
+    set_members(lanternbearers, ["Ana", "Bo"])
+    save_change(RequestFactory().patch("/"), read_before, {"name": "Lamp Guild"})
+    stored = Party.objects.get(pk=lanternbearers.pk)
+    assert (stored.name, stored.members) == ("Lamp Guild", ["Ana", "Bo"])
+
+
+def test_members_are_written_whatever_the_caller_has_read(party: Party) -> None:
+    read_before = Party.objects.get(pk=party.pk)
+    set_members(party, ["Ana"])
+    set_members(read_before, ["Ana", "Bo"])
+    assert Party.objects.get(pk=party.pk).members == ["Ana", "Bo"]
+
+
+def test_a_character_is_renamed_while_it_changes_its_party(
+    party: Party, gilded_oath: Party
+) -> None:
+    read_before = Character.objects.get(slug="ana")
+    change_character(Character.objects.get(slug="ana"), party=gilded_oath)
+    change_character(read_before, name="Ana Vale")
+    party.refresh_from_db()
+    gilded_oath.refresh_from_db()
+    assert (party.members, gilded_oath.members) == (["Bo"], ["Ana Vale"])
