@@ -9,7 +9,7 @@ from ninja import Body, Path, Query, Router, Status
 
 from retrieval.errors import Invalid
 from worlds.callers import Caller
-from worlds.characters import lock_parties, set_members
+from worlds.characters import create_party, lock_parties, set_members
 from worlds.keys import Scope
 from worlds.lookup import find_named_exactly
 from worlds.members import new_slug
@@ -174,13 +174,13 @@ def post_party(
     caller = require_gm(request)
     campaign = campaign_for_party(caller, entry.campaign_id)
     rows = Party.objects.filter(world=caller.world)
-    row = Party.objects.create(
-        world=caller.world,
+    row = create_party(
+        caller.world,
+        name=entry.name,
         campaign=campaign,
         slug=new_slug(entry.party_id, entry.name, rows, "party"),
-        name=entry.name,
+        members=entry.members,
     )
-    set_members(row, entry.members)
     set_location(response, f"world/parties/{row.slug}")
     tag(response, digest_of(row))
     return Status(201, present_party(row))

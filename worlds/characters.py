@@ -13,13 +13,38 @@ from django.db.models import Max, Q
 
 from worlds.audiences import Audience, Guarded
 from worlds.members import free_slug, new_slug
-from worlds.models import Character, Invitation, Membership, Party, Reveal, World
+from worlds.models import Campaign, Character, Invitation, Membership, Party, Reveal, World
 from worlds.versions import lock_row
 
 
 class CharacterValues(TypedDict, total=False):
     name: str
     party: Party | None
+
+
+@transaction.atomic
+def create_party(
+    world: World,
+    *,
+    name: str,
+    campaign: Campaign | str,
+    slug: str = "",
+    members: Sequence[str] = (),
+) -> Party:
+    """Create a party in `campaign`, which is created too if only its name is given; without `slug`
+    its slug is made of the name, with a number if another one has it."""
+    if isinstance(campaign, str):
+        campaigns = Campaign.objects.filter(world=world)
+        campaign = campaigns.create(
+            world=world,
+            slug=free_slug(campaign, campaigns, otherwise="campaign"),
+            name=campaign,
+        )
+    slug = slug or free_slug(name, Party.objects.filter(world=world), otherwise="party")
+    party = Party.objects.create(world=world, campaign=campaign, slug=slug, name=name)
+    if members:
+        set_members(party, members)
+    return party
 
 
 @transaction.atomic

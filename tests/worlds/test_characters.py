@@ -12,12 +12,13 @@ from npcs.models import NPC
 from retrieval.errors import AudienceAboveCap
 from retrieval.text import names_in_both, shown_names
 from tests import cast
+from tests.conftest import ApiClient
 from worlds.audiences import PUBLIC, Audience, Visibility, resolve_audience
 from worlds.callers import Caller
 from worlds.campaign_api import save_change
 from worlds.characters import change_character, create_character, set_members
 from worlds.keys import create_key
-from worlds.models import Character, Membership, Party, Reveal, World
+from worlds.models import Campaign, Character, Membership, Party, Reveal, World
 from worlds.reveals import reveal, undo_reveal
 
 pytestmark = pytest.mark.django_db
@@ -319,3 +320,19 @@ def test_a_character_is_renamed_while_it_changes_its_party(
     party.refresh_from_db()
     gilded_oath.refresh_from_db()
     assert (party.members, gilded_oath.members) == (["Bo"], ["Ana Vale"])
+
+
+def test_a_party_is_not_created_without_its_members(
+    campaign: Campaign, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine = ApiClient(campaign.world)
+    party = {"name": "Gulls", "members": ["Ana"]}
+
+    def fail(self: Character, **_options: Any) -> None:
+        raise RuntimeError("the disk of the database is full")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Character, "save", fail)
+        assert engine.post("world/parties", party)[0] == 500
+    status, stored = engine.post("world/parties", party)
+    assert (status, stored["members"]) == (201, ["Ana"])
