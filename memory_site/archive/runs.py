@@ -41,8 +41,11 @@ TRY_LOCK = "SELECT pg_try_advisory_lock(hashtextextended(%s, 42))"
 UNLOCK = "SELECT pg_advisory_unlock(hashtextextended(%s, 42))"
 
 
+@transaction.atomic
 def ask_for_archive(world: World, *, user: Any = None, key: ApiKey | None = None) -> ArchiveRun:
     """Return the run that is to archive `world`: the one that waits already, or a new one."""
+    # One at a time: two that find none would make two.
+    World.objects.select_for_update(no_key=True).get(pk=world.pk)
     waiting = ArchiveRun.objects.filter(world=world, kind=Kind.ARCHIVE, state__in=UNFINISHED)
     return waiting.first() or ArchiveRun.objects.create(
         kind=Kind.ARCHIVE,

@@ -9,10 +9,12 @@ import pytest
 from django.db import connection, transaction
 from django.test import Client
 
+from memory_site.archive.runs import ask_for_archive
 from tests import cast
 from tests.conftest import ApiClient
 from tests.people import member
 from worlds import keys
+from worlds.archive_run import ArchiveRun
 from worlds.models import Campaign, Character, GameSystem, Party, World
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -68,6 +70,11 @@ def test_the_second_of_two_requests_gets_409(world: World, campaign: Campaign, m
     assert (status, body["code"]) == (409, "conflict")
     assert engine.post(f"world/{path}", {"name": "Gulls"})[0] == 409
     assert model.objects.filter(slug="gulls").count() == 1
+
+
+def test_two_who_ask_for_an_archive_get_one(world: World) -> None:
+    asked = answer_beside(lambda: ask_for_archive(world), lambda: ask_for_archive(world))
+    assert asked == ArchiveRun.objects.get()
 
 
 @pytest.mark.parametrize("path", ["systems", "worlds"])
