@@ -3,13 +3,13 @@
 import asyncio
 import gc
 import os
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack, aclosing
 from contextvars import copy_context
 from importlib import import_module
 from time import monotonic
-from typing import Any
+from typing import Any, cast
 
 import django
 from anyio import CancelScope, create_task_group, to_thread
@@ -100,7 +100,7 @@ async def send_stream(parts: AsyncIterator[bytes], receive: Receive, send: Send)
 
 async def read_blocks(response: FileResponse) -> AsyncIterator[bytes]:
     """Yield the file of `response` block by block, each read in a thread; then close it."""
-    blocks = iter(response.streaming_content)
+    blocks = iter(cast(Iterator[bytes], response.streaming_content))
     try:
         while block := await to_thread.run_sync(next, blocks, b""):
             yield block

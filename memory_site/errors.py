@@ -156,10 +156,10 @@ def from_integrity_error(exc: IntegrityError) -> Problem:
                 "for it, or send yours again under another name."
             )
         )
-    return unexpected(exc)
+    return internal_error(exc)
 
 
-def unexpected(exc: BaseException) -> Problem:
+def internal_error(exc: BaseException) -> Problem:
     logger.error("Unexpected %s", type(exc).__name__, exc_info=exc)
     return Internal(
         "This is a fault of the server, not of the request: report the request id to its owner."
@@ -199,7 +199,7 @@ def problem_of(exc: BaseException) -> Problem:
     for kind in type(exc).__mro__:
         if kind in PROBLEMS:
             return PROBLEMS[kind](exc)
-    return unexpected(exc)
+    return internal_error(exc)
 
 
 def bare_problem(status: int) -> Problem:

@@ -370,7 +370,7 @@ def content_of(request: HttpRequest) -> bytes:
     return repr((sorted(request.POST.lists()), files)).encode()
 
 
-def digest_of_file(file: UploadedFile) -> str:
+def digest_of_file(file: "UploadedFile[Any]") -> str:
     digest = sha256()
     for chunk in file.chunks():
         digest.update(chunk)
