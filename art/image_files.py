@@ -1,8 +1,9 @@
 """Uploaded files into pictures that are safe to serve: checked by content, decoded, written anew.
 
-What is stored was encoded here from pixels. So a file that is a picture and something else at once
-(a polyglot), metadata such as the place where a photograph was taken, and damaged parts do not get
-past this module.
+What is uploaded is stored as it was encoded here from pixels. So a file that is a picture and
+something else at once (a polyglot), metadata such as the place where a photograph was taken, and
+damaged parts do not get past this module. The files of an archive, which were written so once, stay
+as they are when they have been decoded: encoding them again would make them worse each time.
 """
 
 from collections.abc import Iterator
@@ -81,6 +82,27 @@ def read_image(content: bytes) -> ImageFile:
             preview=encode_smaller(first, PREVIEW) if frames == 1 else None,
             thumbnail=encode_smaller(first, THUMBNAIL),
         )
+
+
+EXTENSIONS = dict(STORED_AS.values())
+"""Of each type in which pictures are stored."""
+
+
+def require_type(content: bytes, content_type: str) -> None:
+    """Raise `Invalid` unless `content` is a whole picture of this type, `TooLarge` for one with too
+    many pixels."""
+    with (
+        DECODING,
+        problems_of_decoders(),
+        Image.open(BytesIO(content), formats=[*STORED_AS]) as image,
+    ):
+        form = SAME_FORMAT.get(str(image.format), str(image.format))
+        for frame in range(count_frames(image, form)):
+            image.seek(frame)
+            image.load()
+    found, _extension = STORED_AS[form]
+    if found != content_type:
+        raise Invalid(f"This is {found}, not {content_type}.")
 
 
 def refuse_other_formats(content: bytes) -> None:

@@ -3,8 +3,7 @@
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
-from django.core.files.storage import default_storage
-from django.http import FileResponse, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse
 from ninja import Body, File, Form, Query, Router, Status, UploadedFile
 
 from art import pictures
@@ -19,6 +18,7 @@ from art.schemas import (
     PictureUseList,
     PictureUseOut,
 )
+from art.views import file_response
 from episodes.api import name_of
 from episodes.field_types import Storable
 from retrieval.errors import NotFound
@@ -148,11 +148,7 @@ def get_picture_file(
     size: Literal["file", "preview", "thumbnail"] = "file",
 ) -> Any:
     """`preview` has at most 1280, `thumbnail` 320 pixels a side (WebP)."""
-    picture = visible_picture(request, picture_id)
-    name, kind = pictures.stored_file(picture, size)
-    response = FileResponse(default_storage.open(name), content_type=kind)
-    response["ETag"] = f'"{picture.sha256[:16]}-{size}"'
-    return response
+    return file_response(request, visible_picture(request, picture_id), size)
 
 
 @router.delete(

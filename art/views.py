@@ -193,7 +193,9 @@ def file_response(request: HttpRequest, picture: Picture, size: str) -> Any:
         try:
             response = FileResponse(default_storage.open(stored), content_type=kind)
         except OSError as error:
-            raise Http404 from error
+            raise NotFound(
+                _("The file of this picture is gone: restore it from a backup.")
+            ) from error
         name = f"{picture.name.rpartition('.')[0]}.{stored.rpartition('.')[2]}"
         response["Content-Disposition"] = content_disposition_header(False, name)
     response["ETag"] = etag

@@ -22,6 +22,7 @@ from worlds.callers import Caller
 from worlds.rest import require_gm
 from worlds.rest_rows import require_unchanged, set_location, with_tag
 from worlds.schemas import Name, Prose
+from worlds.versions import lock_row
 
 MOST_KINDS = 500
 Icon = Annotated[str, StringConstraints(max_length=16, pattern=r"^[^\x00]*$")]
@@ -109,8 +110,9 @@ def patch_kind(
     kind = find_kind(caller, ref)
     sent = change.model_dump(exclude_unset=True)
     require_sound_markup(caller.world, sent.get("template", ""))
-    values = {"name": kind.name, "icon": kind.icon, "template": kind.template}
     with require_unchanged(request, kind, present_kind):
+        lock_row(kind)
+        values = {"name": kind.name, "icon": kind.icon, "template": kind.template}
         kind = change_kind(kind, **values | sent)
     return with_tag(response, present_kind(kind))
 

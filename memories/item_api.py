@@ -66,7 +66,7 @@ def patch_agent(
     with require_unchanged(request, namespace, present_agent):
         for name, value in change.model_dump(exclude_unset=True).items():
             setattr(namespace, name, value)
-        namespace.save()
+        namespace.save(update_fields=[*change.model_fields_set])
     return with_tag(response, present_agent(namespace))
 
 

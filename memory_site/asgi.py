@@ -3,19 +3,20 @@
 import asyncio
 import gc
 import os
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack, aclosing
 from contextvars import copy_context
 from importlib import import_module
 from time import monotonic
-from typing import Any
+from typing import Any, cast
 
 import django
-from anyio import create_task_group, to_thread
+from anyio import CancelScope, create_task_group, to_thread
 from django.core import signals
 from django.core.exceptions import RequestAborted
 from django.core.handlers.asgi import ASGIHandler, get_script_prefix
+from django.db import close_old_connections
 from django.http import FileResponse
 from django.http.response import HttpResponseBase
 from django.urls import set_script_prefix
@@ -97,12 +98,24 @@ async def send_stream(parts: AsyncIterator[bytes], receive: Receive, send: Send)
         tasks.cancel_scope.cancel()
 
 
+async def read_blocks(response: FileResponse) -> AsyncIterator[bytes]:
+    """Yield the file of `response` block by block, each read in a thread; then close it."""
+    blocks = iter(cast(Iterator[bytes], response.streaming_content))
+    try:
+        while block := await to_thread.run_sync(next, blocks, b""):
+            yield block
+    finally:
+        with CancelScope(shield=True):  # the client may be gone
+            await to_thread.run_sync(response.close)
+
+
 class OneThreadHandler(ASGIHandler):
     """Django under ASGI, a whole request in one thread.
 
     Django's own handler sends each middleware and each signal to a thread and back, which costs
     more than all the Python of a search (docs/decisions/0033). All our views are synchronous, so
-    one thread reads, answers and closes a request. A stream of events goes on in the event loop.
+    one thread reads, answers and closes a request. A stream of events goes on in the event loop,
+    and so does a file, of which one block at a time is in memory.
     `ASGIHandler` has no documented way to do that: this class overrides its `__call__` and uses its
     methods without a leading underscore. A client that disconnects does not stop its request, as
     with every synchronous view.
@@ -126,7 +139,9 @@ class OneThreadHandler(ASGIHandler):
         response, parts = await loop.run_in_executor(self.threads, run, self.answer, scope, body)
         await self.send_start(response, send)
         if parts is None:
-            await send_stream(response.streaming_content, receive, send)
+            is_file = isinstance(response, FileResponse)
+            stream = read_blocks(response) if is_file else response.streaming_content
+            await send_stream(stream, receive, send)
             return
         for part in parts[:-1]:
             await send({"type": "http.response.body", "body": part, "more_body": True})
@@ -143,8 +158,8 @@ class OneThreadHandler(ASGIHandler):
         await send(start)
 
     def answer(self, scope: Scope, body: Any) -> tuple[Any, list[bytes] | None]:
-        """Return the response, closed, and its body, or None for one that is read asynchronously.
-        Runs in a thread of the pool."""
+        """Return the response, closed, and its body; or the open response and None for a file and
+        for what is read asynchronously. Runs in a thread of the pool."""
         set_script_prefix(get_script_prefix(scope))
         signals.request_started.send(sender=self.__class__, scope=scope)
         try:
@@ -152,6 +167,9 @@ class OneThreadHandler(ASGIHandler):
             response: Any = refusal if request is None else self.get_response(request)
             if isinstance(response, FileResponse):
                 response.block_size = self.chunk_size
+                # It is closed, which would do this, when the client has the file.
+                close_old_connections()
+                return response, None
             try:
                 if response.streaming and response.is_async:
                     return response, None

@@ -13,7 +13,7 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from psycopg_pool import PoolTimeout
 
-from memory_site.errors import problem_of, status_of
+from memory_site.errors import is_taken, problem_of, status_of
 from retrieval.errors import Problem
 
 logger = logging.getLogger(__name__)
@@ -31,6 +31,10 @@ TITLES = {
     500: _("Something failed on the server"),
     503: _("The site cannot answer just now"),
 }
+
+
+def is_expected(exc: Exception) -> bool:
+    return isinstance(exc, EXPECTED) or is_taken(exc)
 
 
 def error_page(request: HttpRequest, status: int, detail: str) -> HttpResponse:

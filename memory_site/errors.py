@@ -8,11 +8,12 @@ from typing import Any
 import orjson
 import pydantic
 from django.core.exceptions import ObjectDoesNotExist, RequestDataTooBig, SuspiciousOperation
-from django.db import DataError, InterfaceError, OperationalError
+from django.db import DataError, IntegrityError, InterfaceError, OperationalError
 from django.http import Http404, HttpRequest, HttpResponse, UnreadablePostError
 from django.http.multipartparser import MultiPartParserError
 from django.utils.translation import gettext as _
 from ninja import NinjaAPI, errors
+from psycopg.errors import UniqueViolation
 from psycopg_pool import PoolTimeout
 
 from knowledge.graph.protocol import TooBroad
@@ -144,6 +145,30 @@ def unavailable(_exc: Exception) -> Problem:
     return Unavailable(_("Try again in a moment."), headers={"Retry-After": "2"})
 
 
+def is_taken(exc: BaseException) -> bool:
+    """Whether a unique constraint has refused a row: another request has written one with the same
+    name after this one had looked for it."""
+    return isinstance(exc, IntegrityError) and isinstance(exc.__cause__, UniqueViolation)
+
+
+def from_integrity_error(exc: IntegrityError) -> Problem:
+    if is_taken(exc):
+        return Conflict(
+            _(
+                "Somebody else has just stored the same thing, or another one of that name: look "
+                "for it, or send yours again under another name."
+            )
+        )
+    return internal_error(exc)
+
+
+def internal_error(exc: BaseException) -> Problem:
+    logger.error("Unexpected %s", type(exc).__name__, exc_info=exc)
+    return Internal(
+        _("This is a fault of the server, not of the request: report the request id to its owner.")
+    )
+
+
 PROBLEMS: dict[type[Exception], Callable[[Any], Problem]] = {
     Problem: lambda exc: exc,
     pydantic.ValidationError: from_validation_error,
@@ -162,6 +187,7 @@ PROBLEMS: dict[type[Exception], Callable[[Any], Problem]] = {
         _("A value is out of range or holds characters that cannot be stored (NUL).")
     ),
     UnicodeEncodeError: lambda _exc: Invalid(_("A text holds half of a character (a surrogate).")),
+    IntegrityError: from_integrity_error,
     OperationalError: unavailable,
     InterfaceError: unavailable,
     PoolTimeout: lambda _exc: Unavailable(
@@ -176,10 +202,7 @@ def problem_of(exc: BaseException) -> Problem:
     for kind in type(exc).__mro__:
         if kind in PROBLEMS:
             return PROBLEMS[kind](exc)
-    logger.error("Unexpected %s", type(exc).__name__, exc_info=exc)
-    return Internal(
-        _("This is a fault of the server, not of the request: report the request id to its owner.")
-    )
+    return internal_error(exc)
 
 
 def bare_problem(status: int) -> Problem:

@@ -148,7 +148,7 @@ class PageProblems:
         return self.get_response(request)
 
     def process_exception(self, request: HttpRequest, exc: Exception) -> HttpResponse | None:
-        if request.path.startswith("/api/") or not isinstance(exc, error_pages.EXPECTED):
+        if request.path.startswith("/api/") or not error_pages.is_expected(exc):
             return None
         return error_pages.problem_page(request, exc)
 

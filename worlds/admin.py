@@ -18,7 +18,7 @@ from worlds.admin_forms import ExactFields, ExactForms
 from worlds.admin_scoping import WorldScoped, administered_worlds, in_administered_worlds
 from worlds.audiences import Audience
 from worlds.character_admin import CharacterAdmin
-from worlds.characters import set_members
+from worlds.characters import lock_parties, set_members, write_members
 from worlds.erasure import permanent_deletion
 from worlds.exact_forms import ExactModelForm
 from worlds.models import (
@@ -123,10 +123,13 @@ class PartyAdmin(DeletesLedgers, WorldScoped, ModelAdmin):
     text_lists = {"members"}
 
     def save_model(self, request: HttpRequest, obj: Party, form: Any, change: bool) -> None:
+        lock_parties(obj.world_id)
         names = list(obj.members)
         super().save_model(request, obj, form, change)
         if "members" in form.changed_data:
             set_members(obj, names)
+        else:
+            write_members(obj)
 
 
 KEY_RULE_FIELDS = ("world", "audience", "scopes", "origins")

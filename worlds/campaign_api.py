@@ -9,7 +9,7 @@ from ninja import Body, Path, Query, Router, Status
 
 from retrieval.errors import Invalid
 from worlds.callers import Caller
-from worlds.characters import set_members
+from worlds.characters import create_party, lock_parties, set_members
 from worlds.keys import Scope
 from worlds.lookup import find_named_exactly
 from worlds.members import new_slug
@@ -30,7 +30,7 @@ from worlds.schemas import (
     WorldChange,
     WorldOut,
 )
-from worlds.versions import digest_of_row
+from worlds.versions import digest_of_row, lock_row
 from worlds.world_resource import (
     change_world,
     digest_of_world,
@@ -174,13 +174,13 @@ def post_party(
     caller = require_gm(request)
     campaign = campaign_for_party(caller, entry.campaign_id)
     rows = Party.objects.filter(world=caller.world)
-    row = Party.objects.create(
-        world=caller.world,
+    row = create_party(
+        caller.world,
+        name=entry.name,
         campaign=campaign,
         slug=new_slug(entry.party_id, entry.name, rows, "party"),
-        name=entry.name,
+        members=entry.members,
     )
-    set_members(row, entry.members)
     set_location(response, f"world/parties/{row.slug}")
     tag(response, digest_of(row))
     return Status(201, present_party(row))
@@ -256,24 +256,32 @@ def campaign_for_party(caller: Caller, reference: str | None) -> Campaign:
 @transaction.atomic
 def save_change(request: HttpRequest, row: Campaign | Party, values: dict[str, Any]) -> None:
     """Write the fields that were sent, if `If-Match` names the stored state."""
+    lock_with_members(row)
     check_match(request, digest_of(row))
     if values.get("name") == "":
         raise Invalid("The name is missing.", errors=[{"loc": ["name"], "msg": "required"}])
     members = values.pop("members", None)
     for name, value in values.items():
         setattr(row, name, value)
-    row.save()
+    row.save(update_fields=[*values, "updated_at"])
     if isinstance(row, Party) and members is not None:
         set_members(row, members)
 
 
 @transaction.atomic
 def delete_row(request: HttpRequest, row: Campaign | Party) -> None:
+    lock_with_members(row)
     check_match(request, digest_of(row))
     require_unreferenced(row)
     if isinstance(row, Party):
         set_members(row, [])
     row.delete()
+
+
+def lock_with_members(row: Campaign | Party) -> None:
+    if isinstance(row, Party):
+        lock_parties(row.world_id)  # before the row: whoever changes members takes all of them
+    lock_row(row)
 
 
 @transaction.atomic

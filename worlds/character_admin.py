@@ -8,7 +8,7 @@ from django.http import HttpRequest
 from unfold.admin import ModelAdmin
 
 from worlds.admin_scoping import WorldScoped
-from worlds.characters import delete_character, follow_party
+from worlds.characters import delete_character, follow_party, lock_parties
 from worlds.models import Character
 
 
@@ -24,6 +24,7 @@ class CharacterAdmin(WorldScoped, ModelAdmin):
     fields = ["world", "name", "slug", "party"]
 
     def save_model(self, request: HttpRequest, obj: Character, form: Any, change: bool) -> None:
+        lock_parties(obj.world_id)
         stored = Character.objects.filter(pk=obj.pk).select_related("party").first()
         super().save_model(request, obj, form, change)
         follow_party(obj, before=stored.party if stored else None)

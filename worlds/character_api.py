@@ -2,13 +2,20 @@
 
 from typing import Annotated, Any
 
+from django.db import transaction
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from ninja import Body, Path, Query, Router, Status
 
 from retrieval.errors import Invalid
 from worlds.callers import Caller
-from worlds.characters import change_character, create_character, delete_character
+from worlds.characters import (
+    CharacterValues,
+    change_character,
+    create_character,
+    delete_character,
+    lock_parties,
+)
 from worlds.keys import Scope
 from worlds.lookup import find_named_exactly, find_party
 from worlds.members import new_slug
@@ -84,6 +91,7 @@ def get_character(request: HttpRequest, response: HttpResponse, ref: Reference) 
     summary="Change a player character",
     response=CharacterOut,
 )
+@transaction.atomic
 def patch_character(
     request: HttpRequest, response: HttpResponse, ref: Reference, change: Body[CharacterChange]
 ) -> CharacterOut:
@@ -91,14 +99,15 @@ def patch_character(
     has left: it knows what was revealed to it alone."""
     caller = require_gm(request)
     row = find_character(caller, ref)
-    party = row.party
+    values: CharacterValues = {"name": change.name} if change.name else {}
     if "party_id" in change.model_fields_set:
         require_party(caller, change.party_id)
-        party = (
+        values["party"] = (
             find_party(caller.world, change.party_id, caller.campaign) if change.party_id else None
         )
+    lock_parties(row.world_id)
     with require_unchanged(request, row, present_character):
-        change_character(row, name=change.name or row.name, party=party)
+        change_character(row, **values)
     return with_tag(response, present_character(row))
 
 
@@ -108,9 +117,11 @@ def patch_character(
     summary="Delete a player character",
     response={204: None},
 )
+@transaction.atomic
 def delete_one_character(request: HttpRequest, ref: Reference) -> Status[None]:
     """409, which names what belongs to it, unless nobody plays it and it alone knows nothing."""
     row = find_character(require_gm(request), ref)
+    lock_parties(row.world_id)
     with require_unchanged(request, row, present_character):
         require_unreferenced(row)
         delete_character(row)

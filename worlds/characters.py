@@ -4,7 +4,8 @@
 """
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, TypedDict, Unpack
+from uuid import UUID
 
 from django.apps import apps
 from django.db import transaction
@@ -12,7 +13,38 @@ from django.db.models import Max, Q
 
 from worlds.audiences import Audience, Guarded
 from worlds.members import free_slug, new_slug
-from worlds.models import Character, Invitation, Membership, Party, Reveal, World
+from worlds.models import Campaign, Character, Invitation, Membership, Party, Reveal, World
+from worlds.versions import lock_row
+
+
+class CharacterValues(TypedDict, total=False):
+    name: str
+    party: Party | None
+
+
+@transaction.atomic
+def create_party(
+    world: World,
+    *,
+    name: str,
+    campaign: Campaign | str,
+    slug: str = "",
+    members: Sequence[str] = (),
+) -> Party:
+    """Create a party in `campaign`, which is created too if only its name is given; without `slug`
+    its slug is made of the name, with a number if another one has it."""
+    if isinstance(campaign, str):
+        campaigns = Campaign.objects.filter(world=world)
+        campaign = campaigns.create(
+            world=world,
+            slug=free_slug(campaign, campaigns, otherwise="campaign"),
+            name=campaign,
+        )
+    slug = slug or free_slug(name, Party.objects.filter(world=world), otherwise="party")
+    party = Party.objects.create(world=world, campaign=campaign, slug=slug, name=name)
+    if members:
+        set_members(party, members)
+    return party
 
 
 @transaction.atomic
@@ -21,6 +53,7 @@ def create_character(
 ) -> Character:
     """Create a character, the last member of `party`; without `slug` its slug is made of the
     name, with a number if another one has it. Raises `Conflict` for a taken slug."""
+    lock_parties(world.pk)
     rows = Character.objects.filter(world=world)
     character = Character.objects.create(
         world=world,
@@ -37,10 +70,15 @@ def create_character(
 
 
 @transaction.atomic
-def change_character(character: Character, *, name: str, party: Party | None) -> None:
-    """Rename a character, or move it to another party; its players follow it."""
-    before, character.name, character.party = character.party, name, party
-    character.save()
+def change_character(character: Character, **values: Unpack[CharacterValues]) -> None:
+    """Rename a character, or move it to another party; its players follow it. What is not given
+    stays as it is stored."""
+    lock_parties(character.world_id)
+    lock_row(character)
+    before = character.party
+    for name, value in values.items():
+        setattr(character, name, value)
+    character.save(update_fields=[*values, "updated_at"])
     follow_party(character, before=before)
 
 
@@ -61,6 +99,8 @@ def follow_party(character: Character, *, before: Party | None) -> None:
 @transaction.atomic
 def delete_character(character: Character) -> None:
     """Delete a character of which nothing tells (`worlds.references`)."""
+    lock_parties(character.world_id)
+    lock_row(character)
     party = character.party
     character.delete()
     if party:
@@ -75,7 +115,7 @@ def set_members(party: Party, names: Sequence[str]) -> None:
     party, if there is exactly one: so whoever left by mistake comes back with what they know. Else
     it is a new character.
     """
-    Party.objects.select_for_update().get(pk=party.pk)
+    lock_parties(party.world_id)
     present = list(party.characters.order_by("position", "pk"))
     for place, name in enumerate(names):
         member = next((each for each in present if each.name == name), None)
@@ -99,8 +139,16 @@ def add_missing_characters(parties: Iterable[Party]) -> None:
             set_members(party, party.members)
 
 
+def lock_parties(world_id: UUID) -> None:
+    """Lock the parties of a world until the end of the transaction. Whoever changes who is where
+    does this first: a character may move between any two of them."""
+    parties = Party.objects.filter(world=world_id).order_by("pk")
+    list(parties.select_for_update(no_key=True).values_list("pk"))
+
+
 def write_members(party: Party) -> None:
-    """Bring `Party.members` in step with the characters."""
+    """Bring `Party.members` in step with the characters. The parties are locked."""
+    party.refresh_from_db(fields=["members"])
     rows = party.characters.order_by("position", "pk")
     names = list(rows.values_list("name", flat=True))
     if names != party.members:

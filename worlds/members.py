@@ -1,5 +1,4 @@
-"""The members of a world: change their role, party or character, remove them; new parties and
-worlds."""
+"""The members of a world: change their role, party or character, remove them; new worlds."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -10,7 +9,7 @@ from django.utils.text import slugify
 from django.utils.translation import gettext
 
 from retrieval.errors import Conflict, NotFound
-from worlds.models import GM_ROLES, Campaign, Character, GameSystem, Membership, Party, World
+from worlds.models import GM_ROLES, Character, GameSystem, Membership, Party, World
 from worlds.roles import Role
 
 
@@ -83,16 +82,6 @@ def create_world(
     if designer is not None:
         Membership.objects.create(user=designer, world=world, role=Role.DESIGNER)
     return world
-
-
-@transaction.atomic
-def create_party(world: World, *, name: str, campaign: Campaign | str) -> Party:
-    """Create a party in `campaign`, which is created too if only its name is given."""
-    if isinstance(campaign, str):
-        slug = free_slug(campaign, Campaign.objects.filter(world=world), otherwise="campaign")
-        campaign = Campaign.objects.create(world=world, slug=slug, name=campaign)
-    slug = free_slug(name, Party.objects.filter(world=world), otherwise="party")
-    return Party.objects.create(world=world, campaign=campaign, slug=slug, name=name)
 
 
 def free_slug(name: str, rows: QuerySet[Any], *, otherwise: str) -> str:

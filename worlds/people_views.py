@@ -14,7 +14,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST
 
 from retrieval.errors import Conflict
-from worlds.characters import create_character
+from worlds.characters import create_character, create_party
 from worlds.forms import (
     CharacterForm,
     InvitationForm,
@@ -24,7 +24,7 @@ from worlds.forms import (
     roles_offered,
 )
 from worlds.invitations import MAY_GRANT, create_invitation, is_open, revoke_invitation
-from worlds.members import change_member, create_party, create_world, remove_member
+from worlds.members import change_member, create_world, remove_member
 from worlds.models import Character, Invitation, Membership, Party
 from worlds.pages import Viewer, gm_page, render_page
 from worlds.roles import Role

@@ -19,9 +19,11 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial, wraps
+from hashlib import sha256
 from time import perf_counter
 from typing import Any
 
+from django.core.files.uploadedfile import UploadedFile
 from django.http import HttpRequest, HttpResponse
 from ninja.operation import Operation
 from ninja.security.base import AuthBase
@@ -340,7 +342,7 @@ def run_once(
         # The same path means another row in another world, and of another agent.
         scope = [request.headers.get(name, "").encode() for name in ("X-World", "X-Namespace")]
         parts = [str(request.method).encode(), request.get_full_path().encode(), *scope]
-        parts.append(request.body)
+        parts.append(content_of(request))
         atomic = not getattr(operation.view_func, "own_transaction", False)
         answer = idempotency.once(key, token, b"\n".join(parts), write, atomic=atomic)
     except Refusal as refusal:
@@ -352,6 +354,28 @@ def run_once(
     if answer.replayed:
         response["Idempotent-Replayed"] = "true"
     return response
+
+
+def content_of(request: HttpRequest) -> bytes:
+    """Return what tells one request from another: the body, or the fields of a form with digests of
+    its files, which may be larger than a body that is read into memory. The body of a form differs
+    each time that it is sent, by what separates its fields."""
+    if request.method != "POST" or request.content_type != "multipart/form-data":
+        return request.body
+    files = [
+        (name, file.name, digest_of_file(file))
+        for name, uploads in sorted(request.FILES.lists())
+        for file in uploads
+    ]
+    return repr((sorted(request.POST.lists()), files)).encode()
+
+
+def digest_of_file(file: "UploadedFile[Any]") -> str:
+    digest = sha256()
+    for chunk in file.chunks():
+        digest.update(chunk)
+    file.seek(0)
+    return digest.hexdigest()
 
 
 def set_headers(response: HttpResponse, headers: Mapping[str, str]) -> None:

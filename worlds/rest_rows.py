@@ -22,6 +22,7 @@ from django.http import HttpRequest, HttpResponse
 from pydantic import BaseModel
 
 from worlds.rest import check_match, tag
+from worlds.versions import lock_row
 
 Answer = TypeVar("Answer", bound=BaseModel)
 Row = TypeVar("Row", bound=Model)
@@ -57,8 +58,7 @@ def require_unchanged(
     with transaction.atomic():
         if "If-Match" in request.headers:
             if locks:
-                rows = type(row)._base_manager.select_for_update(of=("self",))
-                row.refresh_from_db(from_queryset=rows)
+                lock_row(row)
             check_match(request, digest_of_answer(present(row)))
         yield row
 

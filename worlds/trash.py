@@ -5,15 +5,18 @@ search and tool does; `with_trash` shows all. What else shows the row (passages,
 away by the service that moves it there, which keeps in `trash_data` what it needs to restore it.
 """
 
+import logging
 from datetime import timedelta
 from typing import Any, Generic, TypeVar
 
 from django.apps import apps
-from django.db import models
+from django.db import models, transaction
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from worlds.erasure import permanent_deletion
+
+logger = logging.getLogger(__name__)
 
 DAYS_IN_TRASH = 30
 """After so many days a row in the trash is deleted for good."""
@@ -56,13 +59,23 @@ TRASH_FIELDS = ("deleted_at", "deleted_by", "trash_data")
 
 def empty_trash() -> int:
     """Delete for good what has been in the trash for `DAYS_IN_TRASH`. Returns the number of
-    rows."""
+    rows. A row that cannot be deleted is logged, and tried again the next time."""
     long_ago = timezone.now() - timedelta(days=DAYS_IN_TRASH)
     count = 0
     for model in apps.get_models():
         if issubclass(model, Trashable):
             # The base manager hides nothing.
             for row in model._base_manager.filter(deleted_at__lt=long_ago).iterator():
-                row.delete_for_good()
-                count += 1
+                count += is_deleted_for_good(row)
     return count
+
+
+def is_deleted_for_good(row: Trashable) -> bool:
+    """Delete the row, and return whether that was possible."""
+    try:
+        with transaction.atomic():
+            row.delete_for_good()
+    except Exception:
+        logger.exception("%s %s in the trash cannot be deleted", row._meta.label, row.pk)
+        return False
+    return True

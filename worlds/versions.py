@@ -3,7 +3,7 @@
 from hashlib import sha256
 from typing import Any
 
-from django.db.models import QuerySet
+from django.db.models import Model, QuerySet
 from django.utils.translation import gettext as _
 
 from retrieval.errors import StaleVersion
@@ -37,6 +37,12 @@ def require_version(row: Any | None, expected: int | None) -> None:
         version=stored,
         errors=[{"loc": ["version"], "msg": state % values, "ctx": {"stored": stored}}],
     )
+
+
+def lock_row(row: Model) -> None:
+    """Lock `row` until the end of the transaction and read it again: what was read before the lock
+    may have been changed meanwhile. Raises `DoesNotExist` if it is gone."""
+    row.refresh_from_db(from_queryset=type(row)._base_manager.select_for_update(of=("self",)))
 
 
 def digest_of_row(rows: QuerySet[Any]) -> str | None:

@@ -8,7 +8,7 @@ from worlds.callers import Caller
 from worlds.models import GameSystem, World
 from worlds.rest import check_match
 from worlds.schemas import WorldChange, WorldOut
-from worlds.versions import digest_of_row
+from worlds.versions import digest_of_row, lock_row
 
 
 def find_system(slug: str | None) -> GameSystem | None:
@@ -24,6 +24,7 @@ def find_system(slug: str | None) -> GameSystem | None:
 def change_world(request: HttpRequest, world: World, change: WorldChange) -> World:
     """Write the fields that were sent, if `If-Match` names the stored state. Raises `Stale`."""
     with transaction.atomic():
+        lock_row(world)
         check_match(request, digest_of_world(world))
         sent = change.model_fields_set
         if "name" in sent and not change.name:
@@ -32,7 +33,8 @@ def change_world(request: HttpRequest, world: World, change: WorldChange) -> Wor
             setattr(world, name, getattr(change, name))
         if "system_id" in sent:
             world.system = find_system(change.system_id)
-        world.save()
+        fields = {"system" if name == "system_id" else name for name in sent}
+        world.save(update_fields=[*fields, "updated_at"])
     return world
 
 

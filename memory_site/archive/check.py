@@ -7,6 +7,8 @@ from uuid import UUID
 from django.db import models
 from django.utils.translation import gettext as _
 
+from art.image_files import EXTENSIONS
+from art.pictures import FILES
 from memory_site.archive.inventory import ARCHIVED, SHARED, AnyField, Table, natural_key, tables
 from memory_site.archive.lines import key_in_line, keys_of, known_users
 from memory_site.archive.read import Archive, Line
@@ -120,8 +122,14 @@ class RowCheck:
 
     def _check_files(self, line: Line) -> None:
         folder = f"pictures/{self._world}/{line.row.get('id')}/"
-        for key in ("file", "preview", "thumbnail"):
+        content_type = str(line.row.get("content_type"))
+        if content_type not in EXTENSIONS:
+            raise Invalid(f"{line.where}: {content_type!r} is no type of a picture.")
+        for key in FILES:
             name = str(line.row.get(key) or "")
+            extension = EXTENSIONS[content_type] if key == "file" else "webp"
+            if name and not name.endswith(f".{extension}"):
+                raise Invalid(f"{line.where}: {key} {name!r} does not end with .{extension}.")
             if name and (not name.startswith(folder) or "/" in name[len(folder) :] or ".." in name):
                 raise Invalid(
                     _("%(where)s: %(key)s %(name)r is no file of this picture.")

@@ -15,7 +15,9 @@ from django.core.validators import validate_unicode_slug
 from django.db import DataError, IntegrityError, connection, transaction
 from django.utils.translation import gettext as _
 
+from art.image_files import require_type
 from art.models import Picture
+from art.pictures import FILES, stored_file
 from knowledge.mentions.store import relink
 from memory_site.archive.check import Keys, RowCheck
 from memory_site.archive.identities import NewIds
@@ -23,7 +25,7 @@ from memory_site.archive.inventory import Table, tables
 from memory_site.archive.lines import insert_lines, keys_of, new_numbers, with_defaults
 from memory_site.archive.read import Archive, Line, open_archive
 from memory_site.archive.write import Progress
-from retrieval.errors import Conflict, Invalid
+from retrieval.errors import Conflict, Invalid, TooLarge
 from retrieval.models import passage_models
 from retrieval.tasks import embed_soon
 from worlds.characters import add_missing_characters
@@ -186,11 +188,7 @@ class Restorer:
             self.where = f"files/{name}"
             content = self._archive.file(name)
             target = self._new_ids.replace(name) if self._new_ids else name
-            if not has_row(target):
-                raise Invalid(
-                    _("%(file)s: no picture of the archive names this file.")
-                    % {"file": f"files/{name}"}
-                )
+            self._check_file(target, content)
             if default_storage.exists(target):
                 with default_storage.open(target) as file:
                     if sha256(file.read()).digest() == sha256(content).digest():
@@ -200,14 +198,30 @@ class Restorer:
                 self._new_files.append(target)
             default_storage.save(target, ContentFile(content))
 
+    def _check_file(self, target: str, content: bytes) -> None:
+        """Raise `Invalid` unless a restored picture names this file, and it is one of its type."""
+        content_type = type_of_file(target)
+        if content_type is None:
+            raise Invalid(
+                _("%(file)s: no picture of the archive names this file.") % {"file": self.where}
+            )
+        try:
+            require_type(content, content_type)
+        except (Invalid, TooLarge) as problem:
+            raise Invalid(f"{self.where}: {problem.detail}") from problem
+
     def delete_new_files(self) -> None:
         for name in self._new_files:
             default_storage.delete(name)
 
 
-def has_row(name: str) -> bool:
-    rows = Picture._base_manager
-    return any(rows.filter(**{key: name}).exists() for key in ("file", "preview", "thumbnail"))
+def type_of_file(name: str) -> str | None:
+    """Return the type that the file of this name is served as, None if no picture has it."""
+    for size in FILES:
+        picture = Picture._base_manager.filter(**{size: name}).first()
+        if picture:
+            return stored_file(picture, size)[1]
+    return None
 
 
 def delete_world(world: World) -> None:

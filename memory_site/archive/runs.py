@@ -26,6 +26,7 @@ from retrieval.errors import Conflict, Invalid, Problem, TooLarge
 from retrieval.text import clean_text
 from worlds.archive_run import ArchiveRun
 from worlds.models import ApiKey, Membership, World
+from worlds.stored_files import delete_files_without_row
 
 logger = logging.getLogger(__name__)
 
@@ -35,15 +36,16 @@ FOLDER = "archives"
 MOST_TRIES = 3
 """So often a run may begin: one that ends its worker each time must not do so forever."""
 LOST_AFTER = timedelta(minutes=1)
-GRACE = timedelta(days=1)
-"""A younger file may belong to an upload that has not been committed yet."""
 LONGEST_NAME = 200
 TRY_LOCK = "SELECT pg_try_advisory_lock(hashtextextended(%s, 42))"
 UNLOCK = "SELECT pg_advisory_unlock(hashtextextended(%s, 42))"
 
 
+@transaction.atomic
 def ask_for_archive(world: World, *, user: Any = None, key: ApiKey | None = None) -> ArchiveRun:
     """Return the run that is to archive `world`: the one that waits already, or a new one."""
+    # One at a time: two that find none would make two.
+    World.objects.select_for_update(no_key=True).get(pk=world.pk)
     waiting = ArchiveRun.objects.filter(world=world, kind=Kind.ARCHIVE, state__in=UNFINISHED)
     return waiting.first() or ArchiveRun.objects.create(
         kind=Kind.ARCHIVE,
@@ -211,16 +213,5 @@ def delete_old_runs() -> dict[str, int]:
     old = list(ArchiveRun.objects.filter(created_at__lt=before))
     for run in old:
         delete_run(run)
-    return {"archives": len(old), "files": delete_files_without_run()}
-
-
-def delete_files_without_run() -> int:
-    if not default_storage.exists(FOLDER):
-        return 0
-    names = {f"{FOLDER}/{name}" for name in default_storage.listdir(FOLDER)[1]}
-    names -= set(ArchiveRun.objects.exclude(file="").values_list("file", flat=True))
-    before = timezone.now() - GRACE
-    stray = [name for name in names if default_storage.get_modified_time(name) < before]
-    for name in stray:
-        default_storage.delete(name)
-    return len(stray)
+    names = ArchiveRun.objects.exclude(file="").values_list("file", flat=True)
+    return {"archives": len(old), "files": delete_files_without_row(FOLDER, names)}

@@ -18,13 +18,12 @@ from django.utils.translation import gettext as _
 from retrieval.errors import Invalid, TooLarge
 from retrieval.text import clean_text
 from worlds.models import ImportRun, World
+from worlds.stored_files import delete_files_without_row
 from worlds.trash import DAYS_IN_TRASH
 
 LONGEST_NAME = 200
 MOST_FILES = 2_000
 FOLDER = "imports"
-GRACE = timedelta(days=1)
-"""Younger files may belong to an upload that has not been committed yet."""
 WRITTEN = (ImportRun.State.DONE, ImportRun.State.UNDOING, ImportRun.State.UNDONE)
 """States of runs that have changed the world."""
 
@@ -85,23 +84,12 @@ def delete_old_uploads() -> dict[str, int]:
         with transaction.atomic():
             delete_upload_after_commit(run)
             run.save(update_fields=["file"])
+    names = ImportRun.objects.exclude(file="").values_list("file", flat=True)
     return {
         "abandoned imports": len(abandoned),
         "uploads": len(abandoned) + len(imported),
-        "files": delete_files_without_run(),
+        "files": delete_files_without_row(FOLDER, names),
     }
-
-
-def delete_files_without_run() -> int:
-    if not default_storage.exists(FOLDER):
-        return 0
-    names = {f"{FOLDER}/{name}" for name in default_storage.listdir(FOLDER)[1]}
-    names -= set(ImportRun.objects.exclude(file="").values_list("file", flat=True))
-    before = timezone.now() - GRACE
-    stray = [name for name in names if default_storage.get_modified_time(name) < before]
-    for name in stray:
-        default_storage.delete(name)
-    return len(stray)
 
 
 def _pack(archive: Any, files: Sequence[Any], names: Sequence[str]) -> None:

@@ -7,11 +7,13 @@ from typing import Any
 
 import pytest
 from django.contrib.auth import get_user_model
+from django.core.files.storage import default_storage
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
+from art import pictures
 from art.models import ArtCard, Picture, PictureUse
 from art.pictures import change_picture, delete_pictures, place_picture, store_picture
 from episodes.ingest import ingest_episode, retract_episode
@@ -515,6 +517,19 @@ def test_programs_upload_list_and_get(engine: Any, client_with_key: Ask, mira: N
     assert player.get("world/pictures")[1]["total"] == 0
     assert player.get(f"world/pictures/{stored['id']}")[0] == 404
     assert player.get(f"world/pictures/{stored['id']}/file")[0] == 404
+
+
+@pytest.mark.parametrize("size", ["file", "thumbnail"])
+def test_a_file_that_is_gone_is_not_found(engine: Any, picture: Picture, size: str) -> None:
+    path = f"world/pictures/{picture.pk}/file?size={size}"
+    answer = engine.client.get(f"/api/v1/{path}")
+    unchanged = {"If-None-Match": answer["ETag"]}
+    assert engine.client.get(f"/api/v1/{path}", headers=unchanged).status_code == 304
+    for name in pictures.file_names(picture):
+        default_storage.delete(name)
+    status, body = engine.get(path)
+    assert (status, body["code"]) == (404, "not_found")
+    assert "from a backup" in body["detail"]
 
 
 def test_a_program_gives_a_card_an_uploaded_picture(engine: Any, picture: Picture) -> None:

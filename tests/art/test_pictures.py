@@ -42,6 +42,7 @@ from tests.art.image_samples import (
     photo_with_exif,
     text_bomb,
 )
+from worlds import stored_files
 from worlds.models import World
 
 pytestmark = pytest.mark.django_db
@@ -349,7 +350,7 @@ def test_the_daily_task_deletes_what_was_deleted_long_ago_and_files_without_a_ro
     delete_pictures([gone])
     with override_settings(PICTURE_KEEP_DAYS=30):
         assert tasks.purge_pictures() == {"pictures": 0, "files": 0}
-    monkeypatch.setattr(tasks, "GRACE", -tasks.GRACE)
+    monkeypatch.setattr(stored_files, "GRACE", -stored_files.GRACE)
     with override_settings(PICTURE_KEEP_DAYS=-1), django_capture_on_commit_callbacks(execute=True):
         assert tasks.purge_pictures() == {"pictures": 1, "files": 1}
     assert not any(map(default_storage.exists, [lost, *pictures.file_names(gone)]))

@@ -427,3 +427,25 @@ def test_deleting_in_the_admin_moves_to_the_trash(
     form = {"action": "delete_selected", "_selected_action": [str(abbot.pk)], "post": "yes"}
     superuser.post("/admin/npcs/npc/", form)
     assert [row.deleted_by for row in (*trashed_lore(world), *trashed_npcs(world))] == ["admin"] * 2
+
+
+def test_a_row_that_cannot_be_deleted_does_not_keep_the_others(
+    world: World, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    long_ago = timezone.now() - timedelta(days=31)
+    for slug in ("abbey", "mill"):
+        entry = Lore(world=world, slug=slug, title=slug.title(), body="A ruin.")
+        save_entry(entry)
+        Lore.with_trash.filter(pk=entry.pk).update(deleted_at=long_ago)
+    delete = Lore.delete_for_good
+
+    def fail_once(row: Lore) -> None:
+        if row.slug == "abbey":
+            row.title = "x" * 1_000
+            row.save()  # the database refuses it
+        delete(row)
+
+    monkeypatch.setattr(Lore, "delete_for_good", fail_once)
+    assert delete_old_records()["rows in the trash"] == 1
+    assert [row.slug for row in Lore.with_trash.filter(world=world)] == ["abbey"]
+    assert "cannot be deleted" in caplog.text

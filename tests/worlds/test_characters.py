@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from django.test import RequestFactory
 
 from episodes.models import Scene
 from knowledge.entry_store import save_entry
@@ -11,11 +12,13 @@ from npcs.models import NPC
 from retrieval.errors import AudienceAboveCap
 from retrieval.text import names_in_both, shown_names
 from tests import cast
+from tests.conftest import ApiClient
 from worlds.audiences import PUBLIC, Audience, Visibility, resolve_audience
 from worlds.callers import Caller
+from worlds.campaign_api import save_change
 from worlds.characters import change_character, create_character, set_members
 from worlds.keys import create_key
-from worlds.models import Character, Membership, Party, Reveal, World
+from worlds.models import Campaign, Character, Membership, Party, Reveal, World
 from worlds.reveals import reveal, undo_reveal
 
 pytestmark = pytest.mark.django_db
@@ -291,3 +294,45 @@ def test_an_audience_that_is_nobody_knows_what_is_public(party: Party, oarsman: 
     ghost = resolve_audience(party.world, Audience.parse("character:nobody"))
     assert not NPC.objects.visible_to(ghost).filter(pk=oarsman.pk).exists()
     assert not NPC.objects.visible_to(PUBLIC).filter(pk=oarsman.pk).exists()
+
+
+def test_a_party_is_renamed_while_its_members_change(lanternbearers: Party) -> None:
+    read_before = Party.objects.get(pk=lanternbearers.pk)
+    set_members(lanternbearers, ["Ana", "Bo"])
+    save_change(RequestFactory().patch("/"), read_before, {"name": "Lamp Guild"})
+    stored = Party.objects.get(pk=lanternbearers.pk)
+    assert (stored.name, stored.members) == ("Lamp Guild", ["Ana", "Bo"])
+
+
+def test_members_are_written_whatever_the_caller_has_read(party: Party) -> None:
+    read_before = Party.objects.get(pk=party.pk)
+    set_members(party, ["Ana"])
+    set_members(read_before, ["Ana", "Bo"])
+    assert Party.objects.get(pk=party.pk).members == ["Ana", "Bo"]
+
+
+def test_a_character_is_renamed_while_it_changes_its_party(
+    party: Party, gilded_oath: Party
+) -> None:
+    read_before = Character.objects.get(slug="ana")
+    change_character(Character.objects.get(slug="ana"), party=gilded_oath)
+    change_character(read_before, name="Ana Vale")
+    party.refresh_from_db()
+    gilded_oath.refresh_from_db()
+    assert (party.members, gilded_oath.members) == (["Bo"], ["Ana Vale"])
+
+
+def test_a_party_is_not_created_without_its_members(
+    campaign: Campaign, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine = ApiClient(campaign.world)
+    party = {"name": "Gulls", "members": ["Ana"]}
+
+    def fail(self: Character, **_options: Any) -> None:
+        raise RuntimeError("the disk of the database is full")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Character, "save", fail)
+        assert engine.post("world/parties", party)[0] == 500
+    status, stored = engine.post("world/parties", party)
+    assert (status, stored["members"]) == (201, ["Ana"])

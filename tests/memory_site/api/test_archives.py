@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
+from django.test.client import encode_multipart
 
 from knowledge.models import Lore
 from memory_site.archive import runs
@@ -209,3 +210,25 @@ def test_the_audit_has_pages(designer: ApiClient) -> None:
     assert len(times) == 3
     assert times == sorted(times)
     assert second["next_cursor"] is None
+
+
+def test_a_large_upload_is_stored_once(installation: Client) -> None:
+    def send(content: bytes, *, boundary: str) -> Any:
+        file = SimpleUploadedFile("world.zip", content)
+        return installation.post(
+            "/api/v1/restorations",
+            encode_multipart(boundary, {"file": file, "world_id": "gulls"}),
+            content_type=f"multipart/form-data; boundary={boundary}",
+            headers={"Idempotency-Key": "once"},
+        )
+
+    content = b"x" * 11_000_000
+    first, again = send(content, boundary="first"), send(content, boundary="second")
+    assert (first.status_code, again.status_code) == (201, 201)
+    assert first.json() == again.json()
+    run = ArchiveRun.objects.get()
+    assert (run.size, run.slug) == (len(content), "gulls")
+    with run.file.open() as stored:
+        assert stored.read() == content
+    other = send(b"y" * 11_000_000, boundary="first")
+    assert (other.status_code, other.json()["code"]) == (422, "idempotency_key_reused")

@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from django.test import RequestFactory
 
 from knowledge.graph.models import GraphNode
 from knowledge.models import Lore, Rule
@@ -10,6 +11,8 @@ from npcs.models import NPC
 from tests import cast
 from tests.conftest import ApiClient
 from worlds.models import Campaign, World
+from worlds.schemas import WorldChange
+from worlds.world_resource import change_world
 
 pytestmark = pytest.mark.django_db
 
@@ -119,3 +122,10 @@ def test_an_entry_without_a_slug_is_locked_by_its_title_in_any_script(
     assert (status, answer["outcome"], answer["version"]) == (200, "changed", 2)
     assert engine.put("world/lore", entry, **{"If-Match": '"1"'})[0] == 412
     assert Lore.objects.count() == 1
+
+
+def test_what_others_changed_in_a_world_meanwhile_stays(world: World) -> None:
+    read_before = World.objects.get(pk=world.pk)
+    World.objects.filter(pk=world.pk).update(description="A town of ferries.")
+    change_world(RequestFactory().patch("/"), read_before, WorldChange(name="Ferrymark"))
+    assert World.objects.get(pk=world.pk).description == "A town of ferries."

@@ -24,6 +24,7 @@ from knowledge.graph.models import GraphRelation, NodeKind
 from knowledge.models import Document, Rule
 from memory_site.archive.inventory import ARCHIVED, Table
 from tests import cast
+from tests.art.image_samples import image_bytes
 from worlds.models import GameSystem, World
 
 Row = Any
@@ -224,8 +225,10 @@ def picture(generated: GeneratedWorld, _place: int) -> dict[str, Any]:
     names = {}
     for size in ("file", "preview", "thumbnail"):
         name = f"pictures/{generated.world.pk}/{key}/{size}.webp"
-        names[size] = default_storage.save(name, ContentFile(generated.draw(st.binary())))
-    return {"id": key, **names}
+        colour = generated.draw(st.tuples(*[st.integers(0, 255)] * 3))
+        content = image_bytes("WEBP", colour=colour)
+        names[size] = default_storage.save(name, ContentFile(content))
+    return {"id": key, "content_type": "image/webp", **names}
 
 
 def picture_use(_generated: GeneratedWorld, place: int) -> dict[str, Any]:

@@ -215,7 +215,7 @@ def test_files_of_a_deleted_world_are_deleted(world: World) -> None:
     stray = default_storage.save("archives/stray.zip", ContentFile(b"x"))
     assert tasks.delete_old_archives()["files"] == 0, "young files may still be written"
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("memory_site.archive.runs.GRACE", timedelta(seconds=-60))
+        patch.setattr("worlds.stored_files.GRACE", timedelta(seconds=-60))
         assert tasks.delete_old_archives()["files"] >= 2
     assert not default_storage.exists(run.file.name)
     assert not default_storage.exists(stray)

@@ -16,11 +16,14 @@ from django.db import transaction
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from art.models import Picture
+from art.pictures import store_picture
 from knowledge.models import Lore
 from memory_site.archive import read
 from memory_site.archive.restore import delete_world, restore_world
 from memory_site.archive.write import archive_world
 from retrieval.errors import Conflict, Invalid
+from tests.art.image_samples import bomb, image_bytes
 from worlds.audiences import Audience
 from worlds.models import Reveal, World
 from worlds.reveals import reveal
@@ -162,6 +165,63 @@ def test_a_world_with_a_reveal_of_what_was_deleted_can_be_copied(
     archive_world(world, tmp_path / "world.zip")
     copy = restore_world(tmp_path / "world.zip", as_slug="copy").world
     assert Reveal.objects.get(world=copy).subject_id != key
+
+
+@pytest.fixture
+def packed_picture(world: World, tmp_path: Path) -> Path:
+    """An archive with a picture, whose world is gone."""
+    store_picture(world, image_bytes(), name="pier.png")
+    archive_world(world, tmp_path / "pictures.zip")
+    world.delete()
+    return tmp_path / "pictures.zip"
+
+
+def test_pictures_are_restored_as_they_were(packed_picture: Path) -> None:
+    world = restore_world(packed_picture).world
+    picture = Picture.objects.get(world=world)
+    with zipfile.ZipFile(packed_picture) as archive, picture.file.open() as stored:
+        assert stored.read() == archive.read(f"files/{picture.file.name}")
+
+
+PICTURES = "rows/art.Picture.jsonl"
+
+
+@pytest.mark.parametrize(
+    ("size", "content", "message"),
+    [
+        ("original.png", b"<script>alert(1)</script>", "no picture"),
+        ("original.png", image_bytes("GIF"), "This is image/gif, not image/png"),
+        ("original.png", image_bytes()[:-40], "damaged or incomplete"),
+        ("original.png", bomb(), "million pixels"),
+        ("thumbnail.webp", image_bytes("PNG"), "This is image/png, not image/webp"),
+    ],
+)
+def test_a_file_that_is_no_picture_of_its_type_is_refused(
+    packed_picture: Path, size: str, content: bytes, message: str
+) -> None:
+    def edit(members: Members) -> None:
+        name = next(name for name in members if name.endswith(size))
+        members[name] = content
+
+    with pytest.raises(Invalid, match=f"files/pictures/.*{size}: .*{message}"):
+        restore_world(change(packed_picture, edit))
+    assert not World.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('"image/png"', '"text/html"', "'text/html' is no type of a picture"),
+        ("original.png", "original.html", "does not end with .png"),
+        ("thumbnail.webp", "thumbnail.js", "does not end with .webp"),
+    ],
+)
+def test_a_picture_of_another_type_is_refused(
+    packed_picture: Path, old: str, new: str, message: str
+) -> None:
+    with pytest.raises(Invalid, match=message):
+        restore_world(change(packed_picture, replaced(PICTURES, old, new)))
+    assert not World.objects.exists()
 
 
 def linked(name: str) -> zipfile.ZipInfo:
