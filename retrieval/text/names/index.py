@@ -163,7 +163,10 @@ class NameIndex:
         guess would change the wrong thing. Raises as `resolve` does."""
         if not self.find_spelled(name):
             detail = f"No {what} is called {name!r} here. Write the whole name, an alias or the id."
-            raise NotFound(detail, candidates=self.suggest(name))
+            # An alias in another script resembles no name that is shown.
+            meant = [match.name for match in self.find(name)]
+            candidates = list(dict.fromkeys([*meant, *self.suggest(name)]))[:CANDIDATES]
+            raise NotFound(detail, candidates=candidates)
         return self.resolve(name, what=what, ids=ids)
 
     def suggest(self, name: str) -> list[str]:
