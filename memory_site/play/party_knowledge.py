@@ -36,14 +36,14 @@ class PartyKnowledge:
     def knows(self, row: Any) -> bool:
         """Whether the party knows that `row` exists: the rule of `visible_to` for what was read
         already, an answer of the tools or a row. Nobody knows a draft."""
-        if isinstance(row, Lore) and not self._is_told(row):
+        if isinstance(row, Lore) and not self._is_published_here(row):
             return False
         if row.visibility != Visibility.REVEALED:
             return bool(row.visibility == Visibility.PUBLIC)
         is_own = getattr(row, "known_to_own_party", False) and row.party_id == self.party.pk
         return (is_own and is_known_to_party(row.known_to)) or self.audience.knows(row.known_to)
 
-    def _is_told(self, entry: Lore) -> bool:
+    def _is_published_here(self, entry: Lore) -> bool:
         is_of_campaign = entry.campaign_id in (None, self.party.campaign_id)
         return is_of_campaign and entry.status == Lore.Status.PUBLISHED
 
