@@ -218,7 +218,8 @@ def digest_episodes(rows: Iterable[Episode], dates: Mapping[Hashable, str]) -> s
 LEVEL_BELOW: dict[Level, tuple[Level, Callable[[Episode], Hashable]]] = {
     Level.CAMPAIGN: (Level.ARC, lambda row: row.session.arc_id if row.session else None),
     Level.ARC: (Level.SESSION, lambda row: row.session_id),
-    Level.SESSION: (Level.SCENE, lambda row: row.scene_id),
+    # What belongs to no scene is a scene of its own: of several together little would be told.
+    Level.SESSION: (Level.SCENE, lambda row: row.scene_id or row.pk),
 }
 """The level from whose summaries a level is made, and the key that groups episodes on it."""
 

@@ -75,17 +75,21 @@ def is_open(text: str) -> bool:
 
 
 def select_sentences(candidates: Sequence[SourcedSentence], most: int) -> list[SourcedSentence]:
-    """Return the `most` highest-scoring sentences in their original order. Kept for the latest
-    texts: a page that shows the recaps of many sessions is read again and again."""
+    """Return the `most` highest-scoring sentences in their original order, of each episode one at
+    least, if there are not more episodes. Kept for the latest texts: a page that shows the recaps
+    of many sessions is read again and again."""
     texts = tuple(each.text for each in candidates)
+    sources = tuple(each.rests_on for each in candidates)
     is_kept = sum(map(len, texts)) <= LONGEST_KEPT
     select = _selection if is_kept else _selection.__wrapped__
-    return [candidates[number] for number in select(texts, most)]
+    return [candidates[number] for number in select(texts, sources, most)]
 
 
 @lru_cache(MOST_KEPT)
-def _selection(texts: tuple[str, ...], most: int) -> tuple[int, ...]:
-    """Return the places of the sentences in `texts`, in order.
+def _selection(
+    texts: tuple[str, ...], sources: tuple[tuple[Hashable, ...], ...], most: int
+) -> tuple[int, ...]:
+    """Return the places of the sentences in `texts`, in order; `sources` are what each rests on.
 
     SumBasic (Nenkova and Vanderwende 2005): take the sentence with the highest mean word weight,
     halve the weights of its words, repeat. A factor logarithmic in the length keeps the shortest
@@ -105,9 +109,15 @@ def _selection(texts: tuple[str, ...], most: int) -> tuple[int, ...]:
         return mean * math.log2(2 + min(len(bag), 20)), -number
 
     selection: set[int] = set()
+    missing = {key for keys in sources for key in keys}
     while len(selection) < min(most, len(texts)):
-        best = max((n for n in range(len(texts)) if n not in selection), key=score)
+        rest = [number for number in range(len(texts)) if number not in selection]
+        # The last places are for what nothing was taken from: else it would not be told of at all.
+        if most - len(selection) <= len(missing):
+            rest = [number for number in rest if not missing.isdisjoint(sources[number])] or rest
+        best = max(rest, key=score)
         selection.add(best)
+        missing -= set(sources[best])
         # What was said counts less from now on, so that the next sentence says something else.
         weight.update({word: weight[word] / 2 for word in bags[best]})
     return tuple(sorted(selection))

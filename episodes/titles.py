@@ -1,30 +1,42 @@
 """What an audience may know of the scene and the session of an episode, and so its title."""
 
 from collections.abc import Iterable
+from textwrap import shorten
 from typing import Any
 
 from django.db.models import OuterRef, Subquery, Value
 from django.db.models.functions import Coalesce, NullIf
+from django.utils.translation import gettext
 
 from episodes.models import Episode, Scene, Session
 from knowledge.models import Lore
 from worlds.audiences import Audience, Visibility, is_known_to_party
+from worlds.markdown import plain_text
 from worlds.models import World
+
+LONGEST_TITLE = 60
+LONGEST_READ = 600
 
 
 def title_of(episode: Episode, audience: Audience) -> str:
     """The title of its scene, which may be hidden from players who know the episode; else where it
-    happened."""
+    happened, else the first words of its open text. Its id tells people nothing."""
     scene = episode.scene if is_visible(episode.scene, episode, audience) else None
-    return (scene.title if scene else "") or episode.place or episode.external_id
+    title = (scene.title if scene else "") or episode.place
+    return title or first_words(episode.text) or gettext("Episode")
+
+
+def first_words(text: str) -> str:
+    return shorten(plain_text(text[:LONGEST_READ]), LONGEST_TITLE, placeholder="…")
 
 
 def annotate_title(episodes: Any, audience: Audience) -> Any:
-    """Add `shown_title` to a queryset of episodes: what `title_of` returns."""
+    """Add `shown_title` to a queryset of episodes: what `title_of` returns, but empty where that
+    are words of the text."""
     scenes: Any = Scene.objects.visible_to(audience).filter(pk=OuterRef("scene"))
     title = NullIf(Subquery(scenes.values("title")[:1]), Value(""))
     place = NullIf("place", Value(""))
-    return episodes.annotate(shown_title=Coalesce(title, place, "external_id"))
+    return episodes.annotate(shown_title=Coalesce(title, place, Value("")))
 
 
 def names_of_places(

@@ -82,12 +82,15 @@ def episode_page(request: HttpRequest, viewer: Viewer, ref: str) -> HttpResponse
     rows = rows if viewer.is_gm else rows.not_retracted()
     episode = get_object_or_404(rows.with_source(), external_id=ref)
     changes: Any = []
+    opinions: Any = []
     loose_ends: Any = []
     present: Any = []
     if viewer.is_gm:
         present = episode.appearances.select_related("npc").order_by("npc__name")
         loose_ends = episode.loose_ends.order_by("id")
         changes = episode.disposition_changes.select_related("npc", "party").order_by("id")
+        opinions = episode.opinion_changes.filter(about=None).order_by("id")
+        opinions = opinions.select_related("npc", "other")
     return render_page(
         request,
         viewer,
@@ -97,5 +100,6 @@ def episode_page(request: HttpRequest, viewer: Viewer, ref: str) -> HttpResponse
         places=names_of_places(viewer.world, [episode], viewer.audience),
         present=present,
         changes=changes,
+        opinions=opinions,
         loose_ends=loose_ends,
     )

@@ -34,9 +34,9 @@ from worlds.pages import Viewer, gm_page
 MOST_DECIDED = 40
 Kind = DispositionChange.Kind
 INVERSE_VERDICTS = {
-    Kind.APPROVAL: "reverse",
+    Kind.APPROVAL: "reopen",
     Kind.RESTORATION: "reverse",
-    Kind.REJECTION: "restore",
+    Kind.REJECTION: "reopen",
     Kind.REVERSAL: "restore",
 }
 """The ruling that takes another one back."""
@@ -100,7 +100,8 @@ def _ruled_lately(ledger: Any) -> Iterator[tuple[Any, Any]]:
     """Yield the last ruling about each change with that change, and corrections that nobody has
     ruled on, twice."""
     # About a change that a new version of its episode replaced nothing can be undone.
-    rulings = ledger.filter(*ABOUT_CURRENT, kind__in=INVERSE_VERDICTS)
+    kinds = [*INVERSE_VERDICTS, Kind.REOPENING]
+    rulings = ledger.filter(*ABOUT_CURRENT, kind__in=kinds)
     rulings = rulings.order_by("-id")[:MOST_DECIDED]
     corrections = ledger.with_ruling().filter(kind=Kind.CORRECTION, ruling=None, held=False)
     ruled = set[int]()
@@ -108,7 +109,8 @@ def _ruled_lately(ledger: Any) -> Iterator[tuple[Any, Any]]:
         change = entry.about or entry
         if change.pk not in ruled:
             ruled.add(change.pk)
-            yield entry, change
+            if entry.kind != Kind.REOPENING:  # it waits again: nothing is decided
+                yield entry, change
 
 
 def _decision_about(entry: Any, change: Any, kind: str, ends: tuple[Any, Any], url: str) -> Decided:
@@ -227,11 +229,11 @@ def _change_to_undo(model: Any, viewer: Viewer, pk: str, state: str) -> tuple[An
     verdict = INVERSE_VERDICTS.get(entry.ruling)
     if verdict is None and entry.kind == Kind.CORRECTION and not entry.held:
         verdict = "reverse"
+    # Two game masters may undo one ruling: the second must not take back the first one's undoing.
+    if (verdict or state) and state != (entry.ruling or entry.kind):
+        raise Conflict(_("Somebody has decided this already."))
     if verdict is None:
         raise Conflict(_("There is no decision to undo."))
-    # Two game masters may undo one ruling: the second must not take back the first one's undoing.
-    if state != (entry.ruling or entry.kind):
-        raise Conflict(_("Somebody has decided this already."))
     return entry, verdict
 
 

@@ -15,6 +15,7 @@ from django.utils.translation import gettext_lazy as _
 from art.models import ArtCard
 from episodes.asked_sessions import AskedSession, Evening, find_evening, read_asked_session
 from episodes.models import Episode
+from episodes.titles import title_of
 from episodes.views import visible_sessions
 from knowledge.glossary.common_words import COMMON_WORDS
 from knowledge.graph.entity_linking import EntityLinker
@@ -325,8 +326,7 @@ def find_episodes(viewer: Viewer, question: str, results: SiteResults) -> Iterab
         found = _search(viewer, rows, rows.with_source(), asked_for, results)
     for episode, score, scores in found:
         url = reverse("episode", args=[viewer.world.slug, episode.external_id])
-        scene = episode.scene.title if episode.scene else ""
-        title = scene or episode.place or episode.external_id
+        title = title_of(episode, viewer.audience)
         note = viewer.when(episode)
         text, language = episode.text, episode.language
         secret = viewer.is_gm and episode.visibility == Visibility.GM

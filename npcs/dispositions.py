@@ -187,11 +187,17 @@ def reject(entry: DispositionChange, *, reason: str, made_by: str) -> Dispositio
     return write_ruling(entry, Kind.REJECTION, reason=reason, made_by=made_by)
 
 
+def reopen(entry: DispositionChange, *, reason: str, made_by: str) -> DispositionChange:
+    """Let a change that was approved or rejected wait for the game master again."""
+    return write_ruling(entry, Kind.REOPENING, reason=reason, made_by=made_by)
+
+
 VERDICTS: dict[str, Callable[..., DispositionChange]] = {
     "approve": approve,
     "reject": reject,
     "reverse": reverse,
     "restore": restore,
+    "reopen": reopen,
 }
 """The rulings by the word that the API and the pages use."""
 
@@ -200,6 +206,7 @@ RULED_STATES: dict[str, tuple[str, ...]] = {
     Kind.RESTORATION: ("reversal", "rejection"),
     Kind.APPROVAL: ("pending",),
     Kind.REJECTION: ("pending",),
+    Kind.REOPENING: ("counts", "rejection"),
 }
 """The states in which a change can get each ruling."""
 STATE_NAMES = {
@@ -210,6 +217,7 @@ STATE_NAMES = {
     Kind.REJECTION: gettext_lazy("rejection"),
     Kind.RESTORATION: gettext_lazy("restoration"),
     Kind.REVERSAL: gettext_lazy("reversal"),
+    Kind.REOPENING: gettext_lazy("reopening"),
 }
 """The states of a change and the rulings about it, as they stand in a sentence."""
 
@@ -221,7 +229,17 @@ def state_of(entry: Any) -> str:
         return "replaced"
     if entry.ruling in (Kind.REVERSAL, Kind.REJECTION):
         return str(entry.ruling)
-    return "pending" if entry.held and entry.ruling is None else "counts"
+    is_open = entry.ruling in (None, Kind.REOPENING)
+    return "pending" if entry.held and is_open else "counts"
+
+
+def check_ruling(change: Any, kind: str) -> None:
+    """Raise `NotInForce` when the change, read `with_ruling()`, cannot get a ruling of this
+    kind."""
+    state = state_of(change)
+    # What never waited cannot wait again.
+    if state not in RULED_STATES[kind] or (kind == Kind.REOPENING and not change.held):
+        raise NotInForce(why_no_ruling(change.pk, state, kind))
 
 
 def why_no_ruling(change: int, state: str, kind: str) -> str:
@@ -248,8 +266,7 @@ def write_ruling(
     current: Any = DispositionChange.objects.changes().with_ruling().filter(pk=entry.pk).first()
     if current is None:
         raise Invalid(_("Rulings are about changes, not about other rulings."))
-    if (state := state_of(current)) not in RULED_STATES[kind]:
-        raise NotInForce(why_no_ruling(entry.pk, state, kind.value))
+    check_ruling(current, kind.value)
     ruling = DispositionChange.objects.create(
         npc_id=entry.npc_id,
         party=party,

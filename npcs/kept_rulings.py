@@ -18,6 +18,8 @@ COPIED = (
 )
 """What the entry of a ruling says, as far as its ledger has it."""
 ALLOWING = ("approval", "restoration")
+REOPENED = "reopening"
+"""The last ruling was taken back: there is none to keep."""
 
 
 def keep_rulings(episode: Episode, changes: Sequence[Any]) -> list[Any]:
@@ -54,6 +56,8 @@ def identical_pairs(
     for change in changes:
         same = waiting.get(columns_of(change))
         ruling = same.popleft() if same else None
+        if ruling and ruling.kind == REOPENED:
+            continue
         # What does not wait needs no approval.
         if ruling and (change.held or ruling.kind not in ALLOWING):
             yield change, ruling

@@ -268,6 +268,7 @@ class DispositionChange(InWorldTime):
         RESTORATION = "restoration", _("Restoration")
         APPROVAL = "approval", _("Approval")
         REJECTION = "rejection", _("Rejection")
+        REOPENING = "reopening", _("Reopening")
 
     id = models.BigAutoField(primary_key=True)
     npc = models.ForeignKey(NPC, models.CASCADE, related_name="changes", verbose_name=_("NPC"))
@@ -325,7 +326,7 @@ class DispositionChange(InWorldTime):
                 condition=models.Q(kind__in=["episode", "correction", "consequence"], about=None)
                 & ~models.Q(delta=0)
                 | models.Q(
-                    kind__in=["reversal", "restoration", "approval", "rejection"],
+                    kind__in=["reversal", "restoration", "approval", "rejection", "reopening"],
                     delta=0,
                     about__isnull=False,
                 ),

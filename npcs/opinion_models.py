@@ -92,6 +92,7 @@ class OpinionChange(InWorldTime):
         RESTORATION = "restoration", _("Restoration")
         APPROVAL = "approval", _("Approval")
         REJECTION = "rejection", _("Rejection")
+        REOPENING = "reopening", _("Reopening")
 
     id = models.BigAutoField(primary_key=True)
     world = models.ForeignKey(World, models.CASCADE, related_name="+")
@@ -169,7 +170,7 @@ class OpinionChange(InWorldTime):
                 condition=Q(kind__in=["episode", "correction", "consequence"], about=None)
                 & ~Q(delta=0)
                 | Q(
-                    kind__in=["reversal", "restoration", "approval", "rejection"],
+                    kind__in=["reversal", "restoration", "approval", "rejection", "reopening"],
                     delta=0,
                     about__isnull=False,
                 ),

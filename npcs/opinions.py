@@ -15,15 +15,13 @@ from episodes.models import Episode
 from episodes.sql import statement
 from knowledge.graph.models import GraphNode, NodeKind
 from npcs.dispositions import (
-    RULED_STATES,
-    NotInForce,
     check_delta,
+    check_ruling,
     first_line,
     has_soft_ends,
     latest_in_world_time,
     require_reason,
     state_of,
-    why_no_ruling,
 )
 from npcs.large_changes import is_large
 from npcs.models import NPC, OpinionChange
@@ -41,6 +39,7 @@ VERDICTS = {
     "reject": Kind.REJECTION,
     "reverse": Kind.REVERSAL,
     "restore": Kind.RESTORATION,
+    "reopen": Kind.REOPENING,
 }
 """The entry that each ruling writes, by the word of the API and the pages."""
 
@@ -219,8 +218,7 @@ def rule_on_opinion(
             candidates=list(VERDICTS),
         )
     kind = VERDICTS[verdict]
-    if (state := state_of(current)) not in RULED_STATES[kind]:
-        raise NotInForce(why_no_ruling(entry.pk, state, kind.value))
+    check_ruling(current, kind.value)
     if kind == Kind.APPROVAL:
         reason = reason or _("Approved.")
     names = ("world_id", "faction_id", "party_id", "npc_id", "other_id")

@@ -10,6 +10,8 @@ from worlds.models import Party, World
 
 ALLOWED = Q(held=False, ruling=None) | Q(ruling__in=["approval", "restoration"])
 """A change counts unless it is held or the last ruling is against it."""
+WAITS = Q(held=True) & (Q(ruling=None) | Q(ruling="reopening"))
+"""A held change waits until it is ruled on, and again when that ruling was taken back."""
 
 IS_OF_CURRENT_VERSION = Q(episode=None) | Q(
     episode__retracted_at=None, episode__version=F("episode_version")
@@ -66,8 +68,8 @@ class LedgerQuerySet(models.QuerySet[Any]):
         return self.changes().with_ruling().filter(ALLOWED, is_current=True)
 
     def pending(self) -> Self:
-        """Held changes that nobody has ruled on."""
-        return self.changes().with_ruling().filter(held=True, ruling=None, is_current=True)
+        """Held changes that wait for a ruling."""
+        return self.changes().with_ruling().filter(WAITS, is_current=True)
 
     def of(self, npc: Any, party: Party) -> Self:
         return self.filter(npc=npc, party=party)
@@ -103,8 +105,8 @@ class OpinionQuerySet(models.QuerySet[Any]):
         return self.changes().with_ruling().filter(ALLOWED, is_current=True)
 
     def pending(self) -> Self:
-        """Held changes that nobody has ruled on."""
-        return self.changes().with_ruling().filter(held=True, ruling=None, is_current=True)
+        """Held changes that wait for a ruling."""
+        return self.changes().with_ruling().filter(WAITS, is_current=True)
 
     def annotate_episode(self) -> Self:
         """Annotate `summary_id`, as `LedgerQuerySet` does."""

@@ -19,6 +19,7 @@ from retrieval.errors import Problem
 from worlds.models import Party
 from worlds.pages import Viewer, gm_page, page, render_page
 
+MOST_CLOSED = 30
 MOST_OPEN = 100
 
 
@@ -117,9 +118,14 @@ def party_page(request: HttpRequest, viewer: Viewer, slug: str) -> HttpResponse:
         friends=page_queries.opinions_of_party(party, viewer.audience),
         standings=standings_of(viewer.world, party=party) if viewer.is_gm else [],
         knows=page_queries.reveals_to_party(party, viewer.audience),
-        loose_ends=loose_ends_in_force(viewer.world, party=party).filter(closed_at=None)[:MOST_OPEN]
-        if viewer.is_gm
-        else [],
+        **(loose_ends_of(party) if viewer.is_gm else {}),
         threads=page_queries.open_threads(party) if viewer.is_gm else [],
         episodes=page_queries.latest_episodes(party, viewer.audience),
     )
+
+
+def loose_ends_of(party: Party) -> dict[str, Any]:
+    """Those that are open, and those that were closed last."""
+    rows = loose_ends_in_force(party.world, party=party)
+    closed = rows.filter(closed_at__isnull=False).order_by("-closed_at", "-pk")
+    return {"loose_ends": rows.filter(closed_at=None)[:MOST_OPEN], "closed": closed[:MOST_CLOSED]}

@@ -109,6 +109,12 @@ class Viewer:
                 vars(other)[name] = vars(self)[name]
         return other
 
+    def as_party(self, party: Party) -> "Viewer":
+        """The same viewer, for what `party` may see."""
+        other = replace(self, audience=audience_of_party(party))
+        vars(other)["parties"] = [party]
+        return other
+
     @cached_property
     def every_party(self) -> list[Party]:
         """The parties that the view-as switch offers to a game master."""

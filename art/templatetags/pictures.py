@@ -28,8 +28,11 @@ def gallery_of(context: template.Context, thing: Thing) -> Gallery:
 
 
 @register.simple_tag(takes_context=True)
-def portraits_of(context: template.Context, things: Iterable[Thing]) -> dict[UUID, Picture]:
-    return read_portraits(things, context["viewer"].audience)
+def portraits_of(
+    context: template.Context, things: Iterable[Thing], shown_to: Any = None
+) -> dict[UUID, Picture]:
+    """`shown_to` is another viewer than that of the page."""
+    return read_portraits(things, (shown_to or context["viewer"]).audience)
 
 
 @register.inclusion_tag("gm/parts/portrait.html", takes_context=True)

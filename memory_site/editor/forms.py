@@ -15,6 +15,7 @@ from knowledge.schemas import LONGEST_BODY
 from knowledge.upsert import find_lore_entry
 from memory_site.editor.things import Thing
 from npcs.family import family_lines, parse_family, with_slugs
+from npcs.lookup import find_npc
 from npcs.models import HIGHEST, LOWEST, NPC
 from retrieval.errors import Problem
 from retrieval.text import storage_flaw
@@ -23,7 +24,6 @@ from worlds.audiences import Visibility
 from worlds.day_field import DayField, use_calendar
 from worlds.exact_forms import LineField, ParagraphsField, refuse_markers
 from worlds.list_fields import ListField, ListWidget
-from worlds.lookup import find_row
 from worlds.models import Campaign, World
 
 OWN_KIND = "own:"
@@ -195,10 +195,10 @@ class ThingForm(forms.Form):
 
     def clean_npcs(self) -> list[str]:
         """Return the audiences of the NPCs that were named."""
-        rows, audiences = NPC.objects.filter(world=self.world), []
+        audiences = []
         for name in self.cleaned_data["npcs"]:
             try:
-                audiences.append(f"npc:{find_row(rows, name, what='NPC').slug}")
+                audiences.append(f"npc:{find_npc(self.world, name).slug}")
             except Problem as problem:
                 raise ValidationError(with_candidates(problem)) from problem
         return audiences

@@ -21,13 +21,13 @@ from memory_site.editor import relations
 from memory_site.editor.relations import RelationText
 from memory_site.editor.thing_pages import VISIBILITIES, node_of
 from memory_site.editor.things import find_entry
-from npcs.models import NPC
+from npcs.lookup import find_npc
 from retrieval.errors import Invalid, NotFound, Problem
 from retrieval.text import query_keys
 from worlds.audiences import Audience, Visibility
 from worlds.day_field import read_day
 from worlds.in_world_days import names_of_days
-from worlds.lookup import find_named_exactly, find_party, find_row
+from worlds.lookup import find_named_exactly, find_party
 from worlds.models import Character, Reveal
 from worlds.pages import Viewer, gm_page, render_page
 from worlds.reveals import find_subject, reveal, undo_reveal
@@ -199,8 +199,7 @@ def reveal_part(request: HttpRequest, viewer: Viewer) -> HttpResponse:
 
 def chosen_audience(request: HttpRequest, viewer: Viewer) -> Audience:
     if name := request.POST.get("npc", "").strip():
-        npcs = NPC.objects.in_world(viewer.world)
-        return Audience("npc", find_row(npcs, name, what="NPC").slug)
+        return Audience("npc", find_npc(viewer.world, name).slug)
     kind, _colon, slug = request.POST.get("party", "").partition(":")
     if kind == "character":
         rows = Character.objects.filter(world=viewer.world)

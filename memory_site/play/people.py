@@ -7,6 +7,7 @@ from uuid import UUID
 
 from episodes.models import Scene
 from knowledge.models import Lore
+from memory_site.play.party_knowledge import PartyKnowledge
 from memory_site.play.secrets import Part, parts_of
 from npcs.models import NPC
 from npcs.page_queries import AnyDisposition, disposition_table
@@ -18,9 +19,11 @@ LINES = 3
 
 @dataclass(frozen=True)
 class Person:
-    """An NPC as one plays it: up to three lines, what it thinks of the party, what it hides."""
+    """An NPC as one plays it: up to three lines, what it thinks of the party, what it hides; and
+    whether the party knows it."""
 
     npc: NPC
+    is_known: bool
     lines: list[str]
     standing: AnyDisposition
     parts: list[Part]
@@ -34,9 +37,13 @@ class PeopleAtTable:
     """People as one plays them, for one page. With the first that are asked for, those of the open
     scene are read as well, because the page shows them, too."""
 
-    def __init__(self, party: Party, scene: Scene | None = None) -> None:
-        self.party, self.scene = party, scene
+    def __init__(self, knowledge: PartyKnowledge, scene: Scene | None = None) -> None:
+        self.knowledge, self.scene = knowledge, scene
         self._found: dict[UUID, Person] = {}
+
+    @property
+    def party(self) -> Party:
+        return self.knowledge.party
 
     @cached_property
     def cast(self) -> list[NPC]:
@@ -51,18 +58,20 @@ class PeopleAtTable:
         missing = {npc.pk: npc for npc in npcs if npc.pk not in self._found}
         if missing:
             to_read = missing | {npc.pk: npc for npc in self.cast if npc.pk not in self._found}
-            read = people_at_table(self.party, list(to_read.values()))
+            read = people_at_table(self.knowledge, list(to_read.values()))
             self._found |= {person.npc.pk: person for person in read}
         return [self._found[npc.pk] for npc in npcs]
 
 
-def people_at_table(party: Party, npcs: Sequence[NPC]) -> list[Person]:
+def people_at_table(knowledge: PartyKnowledge, npcs: Sequence[NPC]) -> list[Person]:
+    party = knowledge.party
     texts = {npc.pk: npc.biography for npc in npcs if npc.biography and is_about_one(npc.biography)}
     parts = parts_of(party, npcs=npcs, entries=texts.values())
     table = disposition_table(npcs, [party], GM)
     return [
         Person(
             npc,
+            knowledge.knows(npc),
             lines_to_play(npc),
             each[0],
             parts[npc.pk] + (parts[texts[npc.pk].pk] if npc.pk in texts else []),

@@ -12,9 +12,11 @@ from django.views.decorators.http import require_POST
 from episodes.running_scenes import find_open_scene
 from memory_site.play import table
 from memory_site.play.pages import back_to_play, is_htmx, targets_in
+from memory_site.play.party_knowledge import PartyKnowledge
 from memory_site.play.secrets import Part, find_part
+from npcs.models import NPC
 from retrieval.errors import Invalid, NotFound, Problem
-from worlds.audience_names import missing_audiences
+from worlds.audience_names import missing_audiences, names_of_audiences
 from worlds.audiences import Audience
 from worlds.lookup import as_uuid
 from worlds.models import Party, Reveal
@@ -38,12 +40,20 @@ def reveal_part(request: HttpRequest, viewer: Viewer, slug: str) -> HttpResponse
             reveal(part.row, audience, by=viewer.name, **circumstances(party))
     except Problem as problem:
         return show_part(request, viewer, party, said=problem.detail, is_bad=True)
-    targets = {
-        each.audience: each.name for each in targets_in(viewer, party, find_open_scene(party))
-    }
-    who = targets.get(str(audience), audience.slug)
-    said = _("Revealed to %(who)s: %(what)s.") % {"who": who, "what": part.owner_name}
-    return show_part(request, viewer, party, said=said)
+    return show_part(request, viewer, party, said=said_of_reveal(viewer, party, part, audience))
+
+
+def said_of_reveal(viewer: Viewer, party: Party, part: Part, audience: Audience) -> str:
+    """Name what was revealed, and to whom. The party may see it: it knows both, or neither is
+    named."""
+    knowledge = PartyKnowledge(viewer, party)
+    part.owner.refresh_from_db(fields=["visibility", "known_to"])
+    people = NPC.objects.in_world(viewer.world).filter(slug=audience.slug)
+    listener = people.first() if audience.kind == "npc" else None
+    if not knowledge.knows(part.owner) or (listener and not knowledge.knows(listener)):
+        return _("Revealed.")
+    who = names_of_audiences(party.world, [str(audience)]).get(str(audience), audience.slug)
+    return _("Revealed to %(who)s: %(what)s.") % {"who": who, "what": part.owner_name}
 
 
 @require_POST

@@ -1,50 +1,42 @@
-"""What the Play page shows of one party at the table: the open scene, its cast, and what the box
-finds."""
+"""What the box of the Play page finds, and to whom it can be revealed."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import starmap
-from typing import Any
 
-from django.db.models import Q
 from django.http import Http404
 from django.urls import reverse
-from django.utils import timezone
 from django.utils.html import format_html_join
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from pydantic import ValidationError
 
-from episodes.models import Episode, Scene, Session
-from episodes.running_scenes import hour_of, time_reached
 from knowledge.models import Lore
-from knowledge.presenters import HitOut
+from knowledge.presenters import GmHitOut, HitOut
 from knowledge.schemas import RulesQuestion
 from knowledge.search import find_rules
 from knowledge.views import find_lore_of
 from memory_site.editor.sections import people_of
 from memory_site.editor.things import thing_of_entry
+from memory_site.play.party_knowledge import BoxHit, PartyKnowledge
 from memory_site.play.people import PeopleAtTable, Person, is_about_one
 from memory_site.play.secrets import Part, parts_of
 from memory_site.site_hits import SiteHit, SiteResults
 from memory_site.site_search import search_site
 from npcs.models import NPC
 from retrieval.errors import Problem
-from retrieval.text import KnownName, NameIndex, storage_flaw, without_secrets
+from retrieval.text import storage_flaw, without_secrets
 from worlds.audience_names import audience_models
 from worlds.base_schemas import MAX_CHARS
 from worlds.callers import Caller
 from worlds.models import Party
 from worlds.pages import Viewer
-from worlds.world_calendar import calendar_of, show_date
 
 MOST_OTHERS = 8
 MOST_UNNAMED = 2
 """Other hits of a question that is a name."""
 MOST_TRIED = 3
-MOST_SUGGESTED = 12
-MOST_PLACES = 300
+MOST_PEOPLE = 12
 SHOWN = 700
 """Characters of a text that are shown at once: with the box above they fill a phone's screen."""
 SHOWN_OF_PEOPLE = 200
@@ -62,83 +54,7 @@ def at_table_of(viewer: Viewer, slug: str) -> tuple[Viewer, Party]:
     return viewer.in_campaign(party.campaign), party
 
 
-# --- the scene
-
-
-@dataclass(frozen=True)
-class TableScene:
-    """The open scene, if any, with the people who are there and those who may come."""
-
-    scene: Scene | None
-    cast: list[Person]
-    suggested: list[NPC]
-    session: Session | None = None
-    """That of the open scene, else the party's latest: to write down what happened."""
-    date: str = ""
-    """The in-world time of the open scene; without one, that which the party has reached."""
-    places: Sequence[str] = ()
-    """Names that are offered while a scene is being opened."""
-
-    @property
-    def minutes(self) -> int:
-        """Minutes of play since the scene was opened."""
-        if self.scene is None:
-            return 0
-        return int((timezone.now() - self.scene.created_at).total_seconds() // 60)
-
-
-def read_scene(viewer: Viewer, people: PeopleAtTable) -> TableScene:
-    party, scene = people.party, people.scene
-    npcs = NPC.objects.in_world(viewer.world).select_related("biography")
-    if scene is None:
-        at, label = time_reached(party)
-        last = Session.objects.filter(party=party).order_by("-number", "-created_at").first()
-        date = date_of(party, at, label)
-        places = list(places_of(viewer).values_list("title", flat=True)[:MOST_PLACES])
-        return TableScene(None, [], people_of_last_scene(party), last, date, places)
-    likely = Q(home_lore=scene.place_lore_id) if scene.place_lore_id else Q(pk__in=[])
-    at_home = npcs.filter(likely).exclude(slug__in=scene.cast).order_by("name")
-    suggested = {npc.pk: npc for npc in at_home[:MOST_SUGGESTED]}
-    suggested |= {npc.pk: npc for npc in people_of_last_scene(party) if npc.slug not in scene.cast}
-    return TableScene(
-        scene,
-        people.of(people.cast),
-        list(suggested.values())[:MOST_SUGGESTED],
-        scene.session,
-        date_of(party, scene.in_world_at, scene.in_world_label),
-    )
-
-
-def places_of(viewer: Viewer) -> Any:
-    rows = Lore.objects.in_world(viewer.world).known_in(viewer.campaign, viewer.audience)
-    return rows.filter(kind=Lore.Kind.PLACE).order_by("title")
-
-
-def name_of_place(viewer: Viewer, text: str) -> str:
-    """Return the title of the only place that `text` is a name of, or a part of its name; else the
-    text."""
-    names = starmap(KnownName, places_of(viewer).values_list("title", "title", "aliases"))
-    index = NameIndex.for_text(names, text)
-    spelled = index.find_spelled(text) or index.find(text)
-    found = {match.key for match in spelled if match.how != "fuzzy"}
-    return str(found.pop()) if len(found) == 1 else text
-
-
-def date_of(party: Party, at: float | None, label: str) -> str:
-    """Return an in-world time by the world's calendar, else by its label and the hour."""
-    if at is None:
-        return label
-    calendar = calendar_of(party.world)
-    if calendar or not label:
-        return show_date(calendar, at)
-    return label if hour_of(at) in label else f"{label}, {hour_of(at)}"
-
-
-def people_of_last_scene(party: Party) -> list[NPC]:
-    """The NPCs of the party's last recorded episode."""
-    last = Episode.objects.of_party(party).not_retracted().latest_first().values("pk")[:1]
-    rows = NPC.objects.filter(world=party.world_id, appearances__episode__in=last)
-    return list(rows.order_by("name")[:MOST_SUGGESTED])
+# --- to whom something can be revealed
 
 
 @dataclass(frozen=True)
@@ -179,7 +95,8 @@ def targets_of(party: Party, cast: Sequence[NPC]) -> Targets:
 
 @dataclass
 class Opened:
-    """What the box shows at once: a rule, a person or a thing."""
+    """What the box shows at once: a rule, a person or a thing. What begins with `hidden` is for
+    the game master, everything if the party does not know the thing itself."""
 
     kind: str
     title: str
@@ -189,23 +106,31 @@ class Opened:
     rest: str = ""
     language: str = ""
     note: str = ""
+    is_known: bool = True
+    hidden_note: str = ""
+    hidden_text: str = ""
     person: Person | None = None
     entry: Lore | None = None
     people: list[NPC] = field(default_factory=list)
+    hidden_people: list[NPC] = field(default_factory=list)
     parts: list[Part] = field(default_factory=list)
 
-
-BoxHit = tuple[str, Any, SiteHit]
-"""Kind, its name, and the hit."""
+    @property
+    def has_hidden(self) -> bool:
+        """Whether there is anything for the game master alone; of a person there always is."""
+        hidden = self.hidden_note or self.hidden_text or self.hidden_people or self.parts
+        return bool(self.person or hidden)
 
 
 @dataclass(frozen=True)
 class BoxAnswer:
     """`embedded` and `is_answered` are those of the `SiteResults`. What does not answer the
-    question is not opened; it is among `others`."""
+    question is not opened; it is among `others`, or `hidden_others` if the party does not know
+    it."""
 
     opened: Opened | None = None
     others: Sequence[BoxHit] = ()
+    hidden_others: Sequence[BoxHit] = ()
     degraded: Sequence[str] = ()
     embedded: int | None = None
     is_answered: bool = True
@@ -221,7 +146,7 @@ def answer(viewer: Viewer, people: PeopleAtTable, question: str) -> BoxAnswer:
         is_answered=results.is_answered,
     )
     if not results.is_answered:
-        return replace(found, others=hits[:MOST_OTHERS])
+        return with_others(found, hits, people.knowledge)
     # Each that cannot be opened costs queries, and more than one at a time is rare.
     for kind, _label, hit in hits[:MOST_TRIED]:
         try:
@@ -232,8 +157,13 @@ def answer(viewer: Viewer, people: PeopleAtTable, question: str) -> BoxAnswer:
         others = others_than(opened, hit, hits)
         if results.kinds[0].relevance > 1:  # a name: what only resembles it is seldom meant
             others = [*named_of(others), *unnamed_of(others)[:MOST_UNNAMED]]
-        return replace(found, opened=opened, others=others[:MOST_OTHERS])
+        return with_others(replace(found, opened=opened), others, people.knowledge)
     return found
+
+
+def with_others(found: BoxAnswer, others: Sequence[BoxHit], knowledge: PartyKnowledge) -> BoxAnswer:
+    known, hidden = knowledge.split_hits(others[:MOST_OTHERS])
+    return replace(found, others=known, hidden_others=hidden)
 
 
 def others_than(opened: Opened, hit: SiteHit, hits: Sequence[BoxHit]) -> list[BoxHit]:
@@ -276,15 +206,16 @@ def open_thing(viewer: Viewer, people: PeopleAtTable, kind: str, ref: str) -> Op
     return opener(viewer, people, ref)
 
 
-def open_rule(viewer: Viewer, _people: PeopleAtTable, key: str) -> Opened:
+def open_rule(viewer: Viewer, people: PeopleAtTable, key: str) -> Opened:
     rule = find_rule(viewer, key)
     shown, rest = cut_text(rule.text)
     url = reverse("rule", args=[viewer.world.slug, rule.id])
     note = " · ".join(filter(None, [_("House rule") if rule.overrides else "", *rule.headings]))
-    return Opened("rule", rule.title, url, key, shown, rest, rule.language, note)
+    is_known = people.knowledge.knows(rule)
+    return Opened("rule", rule.title, url, key, shown, rest, rule.language, note, is_known)
 
 
-def find_rule(viewer: Viewer, key: str) -> HitOut:
+def find_rule(viewer: Viewer, key: str) -> GmHitOut | HitOut:
     caller = Caller(viewer.world, viewer.audience, viewer.campaign)
     try:
         return find_rules(RulesQuestion(rule_id=key, max_chars=MAX_CHARS), caller).hits[0]
@@ -297,25 +228,39 @@ def open_person(viewer: Viewer, people: PeopleAtTable, slug: str) -> Opened:
     npc = rows.select_related("biography").filter(slug=slug).first()
     if npc is None:
         raise Http404
-    person = people.of([npc])[0]
+    person, knowledge = people.of([npc])[0], people.knowledge
     url = reverse("npc", args=[viewer.world.slug, npc.slug]) + f"?party={people.party.slug}"
     own = npc.biography if npc.biography and is_about_one(npc.biography) else None
-    text = npc.summary or without_secrets(own.body if own else "")
-    shown, rest = cut_text(text, SHOWN_OF_PEOPLE)
-    note = " · ".join(filter(None, [npc.role, npc.faction, npc.home]))
+    biography = without_secrets(own.body if own else "")
+    is_open = bool(npc.summary) or own is None or not person.is_known or knowledge.knows(own)
+    shown, rest = cut_text((npc.summary or biography) if is_open else "", SHOWN_OF_PEOPLE)
+    note, hidden_note = knowledge.notes_on(npc)
     return Opened(
-        "npc", npc.name, url, slug, shown, rest, npc.language, note, person, parts=person.parts
+        "npc",
+        npc.name,
+        url,
+        slug,
+        shown,
+        rest,
+        npc.language,
+        " · ".join(note),
+        person.is_known,
+        " · ".join(hidden_note),
+        "" if is_open else biography,
+        person,
+        parts=person.parts,
     )
 
 
 def open_entry(viewer: Viewer, people: PeopleAtTable, slug: str) -> Opened:
-    entry = find_lore_of(viewer, slug)
+    entry, knowledge = find_lore_of(viewer, slug), people.knowledge
     thing = thing_of_entry(viewer, entry)
     if thing.npc:
         return open_person(viewer, people, thing.npc.slug)
     shown, rest = cut_text(without_secrets(entry.body))
-    about = people_of(viewer, entry)
-    living = {npc.pk: npc for npc in [*about.members, *about.inhabitants]}
+    is_known = knowledge.knows(entry)
+    everyone = people_in(viewer, entry)
+    known = people_in(knowledge.viewer, entry) if is_known else everyone
     return Opened(
         "thing",
         entry.title,
@@ -325,10 +270,18 @@ def open_entry(viewer: Viewer, people: PeopleAtTable, slug: str) -> Opened:
         rest,
         entry.language,
         entry.kind_name,
+        is_known,
         entry=entry,
-        people=list(living.values())[:MOST_SUGGESTED],
+        people=known[:MOST_PEOPLE],
+        hidden_people=[npc for npc in everyone if npc not in known][:MOST_PEOPLE],
         parts=parts_of(people.party, entries=[entry])[entry.pk],
     )
+
+
+def people_in(viewer: Viewer, entry: Lore) -> list[NPC]:
+    """Members of a faction, inhabitants of a place."""
+    found = people_of(viewer, entry)
+    return list({npc.pk: npc for npc in [*found.members, *found.inhabitants]}.values())
 
 
 OPENERS = {"rule": open_rule, "npc": open_person, "thing": open_entry}

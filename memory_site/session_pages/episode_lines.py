@@ -115,12 +115,12 @@ def lines_of_episode(summary: EpisodeIn, names: dict[str, str]) -> Lines:
             )
             for each in summary.reveals
         ],
-        "facts": list(_stored_facts(summary)),
+        "facts": list(_stored_facts(summary, names)),
         "loose_ends": [EpisodeLine({"text": text}, accepted=True) for text in summary.loose_ends],
     }
 
 
-def _stored_facts(summary: EpisodeIn) -> Iterable[EpisodeLine]:
+def _stored_facts(summary: EpisodeIn, names: dict[str, str]) -> Iterable[EpisodeLine]:
     for each in summary.facts:
         stored = each.model_dump(mode="json", exclude_defaults=True)
         edge = each.edge
@@ -131,7 +131,8 @@ def _stored_facts(summary: EpisodeIn) -> Iterable[EpisodeLine]:
             continue
         words = relation_label(edge.relation, edge.label)
         values = {"src": str(edge.src), "words": words, "dst": str(edge.dst)}
-        title = f"{edge.src} {words} {edge.dst}"
+        src, dst = (names.get(str(ref), str(ref)) for ref in (edge.src, edge.dst))
+        title = f"{src} {words} {dst}"
         yield EpisodeLine(values, accepted=True, title=title, stored=stored)
 
 

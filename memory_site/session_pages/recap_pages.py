@@ -1,5 +1,6 @@
 """A recap to hand on: one cut at a time, copied, printed, or sent to a channel."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
@@ -56,7 +57,8 @@ def recap_page(request: HttpRequest, viewer: Viewer, ref: str) -> HttpResponse:
     session = session_of(viewer, ref)
     slug = request.GET.get("for", "")
     cut = cut_of(viewer, session, slug)
-    parties = Party.objects.filter(campaign=session.campaign).order_by("name")
+    rows = Party.objects.filter(campaign=session.campaign).order_by("name")
+    parties = [session.party] if session.party else list(rows)
     return render_page(
         request,
         viewer,
@@ -64,10 +66,16 @@ def recap_page(request: HttpRequest, viewer: Viewer, ref: str) -> HttpResponse:
         session=session,
         cut=cut,
         slug=slug,
-        parties=[session.party] if session.party else list(parties),
+        parties=parties,
+        has_secrets=not slug and has_secrets(viewer, session, cut, parties),
         channels=[each for each in channels_of(viewer) if may_receive(each, cut.audience)],
         sent=latest_sent(viewer),
     )
+
+
+def has_secrets(viewer: Viewer, session: Session, cut: Cut, parties: Sequence[Party]) -> bool:
+    """Whether the cut for game masters says what that for one of `parties` does not."""
+    return any(cut_of(viewer, session, party.slug).text != cut.text for party in parties)
 
 
 def channels_of(viewer: Viewer) -> list[Webhook]:

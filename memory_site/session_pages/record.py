@@ -15,6 +15,7 @@ from episodes.running_scenes import find_open_scene
 from episodes.scenes import end_scene
 from episodes.schemas import EpisodeIn, IngestReport
 from episodes.tasks import recap_session
+from knowledge.graph.models import GraphNode
 from memory_site.editor.relations import entity_of_name, relation_in_words
 from memory_site.session_pages.episode_forms import (
     ChangeForm,
@@ -205,7 +206,8 @@ def end_scene_of(report: SessionReport) -> None:
 
 
 def names_of_refs(world: World, summary: EpisodeIn) -> dict[str, str]:
-    """The names of the NPCs and entries that a stored version names by slug: two queries."""
+    """The names of the NPCs, entries and entities that a stored version names by slug: three
+    queries."""
     refs = [*summary.who.npcs, *(each.npc for each in summary.relations_delta)]
     refs += [each.toward for each in summary.relations_delta if each.toward]
     refs += [each.npc for each in summary.reveals if each.npc]
@@ -213,4 +215,8 @@ def names_of_refs(world: World, summary: EpisodeIn) -> dict[str, str]:
     names = dict(npcs.values_list("slug", "name"))
     entries = [each.lore for each in summary.reveals if each.lore]
     found = lore_by_name(world, entries) if entries else {}
-    return {**{ref: entry.title for ref, entry in found.items()}, **names}
+    edges = [each.edge for each in summary.facts if each.edge]
+    ends = [str(ref) for edge in edges for ref in (edge.src, edge.dst)]
+    nodes = GraphNode.objects.believed_now().in_world(world).filter(slug__in=ends)
+    entities = dict(nodes.values_list("slug", "name")) if ends else {}
+    return {**entities, **{ref: entry.title for ref, entry in found.items()}, **names}

@@ -138,6 +138,9 @@ def change_loose_end(request: HttpRequest, viewer: Viewer, loose_end: UUID) -> H
         return back(request, viewer, None)
     if request.POST.get("to") == "open":
         reopen_loose_end(row)
+        text = _("“%(text)s” is open again.")
     else:
         close_loose_end(row, by=viewer.name)
+        text = _("“%(text)s” is done. Under “Closed” it can be opened again.")
+    messages.success(request, text % {"text": row.text}, extra_tags="good")
     return redirect("party", viewer.world.slug, row.party.slug)

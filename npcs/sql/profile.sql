@@ -30,7 +30,7 @@ SELECT
         c.cause_id AS caused_by, c.rule AS caused_as, c.in_world_at, c.in_world_label, c.happened_at,
         CASE
           WHEN ruling.kind IN ('reversal', 'rejection') THEN ruling.kind
-          WHEN c.held AND ruling.kind IS NULL THEN 'pending'
+          WHEN c.held AND (ruling.kind IS NULL OR ruling.kind = 'reopening') THEN 'pending'
           ELSE 'counts'
         END AS state
       FROM npcs_dispositionchange c

@@ -33,7 +33,7 @@ def test_an_open_page_hears_of_an_engine_within_a_second(
     page.locator("#scene").get_by_role("button", name="Add", exact=True).tap()
     expect(page.locator(".actor h4")).to_have_text("Mira Voss")
     page.wait_for_function(LIVE)
-    page.locator("summary", has_text="What they hide").tap()
+    page.locator("summary", has_text="For the game master").tap()
     mira = NPC.objects.get(world=people, slug="mira-voss")
     took = []
     for number in range(5):

@@ -157,3 +157,31 @@ def test_a_player_key_cannot_read_recaps_of_the_world_api(
 )
 def test_a_sentence_of_an_extract_does_not_end_within_a_quotation(text: str, first: str) -> None:
     assert source_sentences(text)[0].text == first
+
+
+def test_of_each_episode_something_is_told_in_the_recap_of_a_session(
+    engine: ApiClient, lanternbearers: Party
+) -> None:
+    """Of two episodes without a scene, too, one of which says far more."""
+    long = " ".join(
+        f"The ferry of Mira Voss and the ferry of Jory Fenn crossed the river for the {nth} time."
+        for nth in ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth")
+    )
+    for number, what in enumerate([long, "Ice lay on Saltmarsh."], 1):
+        body = {"summary_id": f"e{number}", "party_id": "lanternbearers", "what": what}
+        engine.post("world/episodes", {**body, "session_id": "session-1"})
+    _status, recap = engine.get("world/recaps/session/session-1")
+    told = {name for sentence in recap["sentences"] for name in sentence["episodes"]}
+    assert told == {"e1", "e2"}
+
+
+def test_as_many_sources_as_there_is_place_for_are_quoted() -> None:
+    lines = [
+        SourcedSentence(f"The ferry and the ferry of Mira crossed for hour {n}.", (1,))
+        for n in range(6)
+    ]
+    lines += [SourcedSentence("Ice.", (2,)), SourcedSentence("Snow fell.", (3,))]
+    chosen = select_sentences(lines, 3)
+    assert {key for line in chosen for key in line.rests_on} == {1, 2, 3}
+    chosen = select_sentences(lines, 2)
+    assert len({key for line in chosen for key in line.rests_on}) == 2

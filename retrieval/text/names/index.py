@@ -165,7 +165,10 @@ class NameIndex:
             detail = _(
                 "No %(what)s is called %(name)r here. Write the whole name, an alias or the id."
             ) % {"what": _(what), "name": name}
-            raise NotFound(detail, candidates=self.suggest(name))
+            # An alias in another script resembles no name that is shown.
+            meant = [match.name for match in self.find(name)]
+            candidates = list(dict.fromkeys([*meant, *self.suggest(name)]))[:CANDIDATES]
+            raise NotFound(detail, candidates=candidates)
         return self.resolve(name, what=what, ids=ids)
 
     def suggest(self, name: str) -> list[str]:

@@ -45,6 +45,17 @@ def test_each_kind_is_made_by_posting_its_form(master: Client, world: World, kin
     assert master.get(response["Location"]).status_code == 200
 
 
+def test_an_entry_is_revealed_to_an_npc_by_an_alias(
+    master: Client, world: World, mira: NPC
+) -> None:
+    fields = {"visibility": "revealed", "npcs": ["Миру Восс"]}
+    response = make(master, "place", "The Quay", **fields)
+    assert response.status_code == 302, response.context["form"].errors
+    assert Lore.objects.get().known_to == ["npc:mira-voss"]
+    response = make(master, "place", "The Mole", visibility="revealed", npcs=["Мира"])
+    assert "Did you mean: Mira Voss?" in response.context["form"].errors["npcs"][0]
+
+
 def test_a_kind_of_the_worlds_own_brings_its_template(master: Client, world: World) -> None:
     deity = LoreKind.objects.create(world=world, slug="deity", name="Deity", template="## Domain")
     page = master.get(f"{W}/lore/new/", {"kind": "own:deity"})

@@ -11,6 +11,7 @@ from knowledge.entry_store import save_entry
 from knowledge.graph.models import GraphEdge, GraphNode
 from knowledge.models import Lore, LorePassage
 from memory_site.editor.relations import relation_in_words
+from npcs.models import NPC
 from retrieval.text import slugify
 from worlds.models import Party, World
 
@@ -211,6 +212,29 @@ def test_a_secret_is_revealed_and_hidden_again(
     (entry,) = [entry for part in page.context["parts"] for entry in part.log]
     master.post(f"{W}/reveals/{entry.pk}/undo/")
     assert "tunnel" not in player.get(f"{W}/lore/the-quay/").content.decode()
+
+
+@pytest.mark.parametrize("name", ["Мира Восс", "Миру Восс", "미라 보스", "Mira Voss", "mira-voss"])
+def test_a_secret_is_revealed_to_an_npc_by_any_whole_name(
+    master: Client, quay: GraphNode, mira: NPC, name: str
+) -> None:
+    block = LorePassage.objects.get(secret=True)
+    fields = {"kind": "lorepassage", "id": str(block.pk), "npc": name}
+    master.post(f"{W}/reveals/", fields)
+    block.refresh_from_db()
+    assert block.known_to == ["npc:mira-voss"]
+
+
+@pytest.mark.parametrize("name", ["Mira", "Мира", "Mira Vos"])
+def test_a_reveal_to_no_whole_name_is_refused_with_candidates(
+    master: Client, quay: GraphNode, mira: NPC, name: str
+) -> None:
+    block = LorePassage.objects.get(secret=True)
+    fields = {"kind": "lorepassage", "id": str(block.pk), "npc": name}
+    page = master.post(f"{W}/reveals/", fields, follow=True).content.decode()
+    assert "Did you mean: Mira Voss?" in page
+    block.refresh_from_db()
+    assert block.known_to == []
 
 
 def test_hidden_facts_and_entities_are_not_on_a_players_page(

@@ -13,6 +13,7 @@ from knowledge.models import Lore
 from knowledge.proposals import propose
 from knowledge.schemas import LoreIn, ProposalIn
 from knowledge.upsert import upsert_lore
+from npcs import dispositions
 from npcs.models import NPC, Disposition, DispositionChange, OpinionChange
 from npcs.opinions import opinions_of
 from tests.cast import create_npc
@@ -74,14 +75,61 @@ def test_an_approval_is_undone(gm: Client, held: DispositionChange, mira: NPC) -
     profile = gm.get("/w/ferrymark/npcs/mira-voss/").content.decode()
     assert "Decided by gil: It was her livelihood." in profile
     assert "was undone" in undo(gm)
+    assert_waits(gm, held, mira)
+    gm.post(f"/w/ferrymark/npcs/changes/{held.pk}/", form)
+    assert score(mira) == -50
+    assert Disposition.objects.get(npc=mira).pending == 0
+
+
+def assert_waits(gm: Client, held: DispositionChange, mira: NPC) -> None:
+    """The change waits as if nobody had ruled on it."""
     assert score(mira) == 0
-    assert decided(gm).startswith('id="decided">Decided Reversed')
+    assert Disposition.objects.get(npc=mira).pending == 1
+    assert list(DispositionChange.objects.pending()) == [held]
+    assert "Nothing has been decided yet." in decided(gm)
+    inbox = gm.get(INBOX).content.decode()
+    assert "They sank her ferry." in inbox.split('id="decided"')[0]
+    page = gm.get("/w/ferrymark/npcs/mira-voss/").content.decode()
+    assert "waiting for your decision" in page
 
 
 def test_a_rejection_is_undone(gm: Client, held: DispositionChange, mira: NPC) -> None:
     gm.post(f"/w/ferrymark/npcs/changes/{held.pk}/", {"verdict": "reject", "reason": "No."})
     undo(gm)
-    assert score(mira) == -50
+    assert_waits(gm, held, mira)
+
+
+def test_a_change_that_waits_again_does_so_in_the_profile_that_an_engine_reads(
+    gm: Client, engine: ApiClient, held: DispositionChange, mira: NPC
+) -> None:
+    gm.post(f"/w/ferrymark/npcs/changes/{held.pk}/", {"verdict": "approve"})
+    undo(gm)
+    query = {"npc_id": "mira-voss", "party_id": "lanternbearers"}
+    _status, profile = engine.tool("npc_profile", **query)
+    assert profile["dynamic"]["influences"][0]["state"] == "pending"
+
+
+def test_only_what_waited_waits_again(mira: NPC, lanternbearers: Party) -> None:
+    said = {"reason": "Kind.", "made_by": "gil"}
+    change = dispositions.correct(mira, lanternbearers, by=5, **said)
+    with pytest.raises(dispositions.NotInForce):
+        dispositions.reopen(change, reason="No.", made_by="gil")
+
+
+def test_a_ruling_that_was_taken_back_is_not_kept_for_a_new_version(
+    gm: Client, engine: ApiClient, held: DispositionChange, mira: NPC
+) -> None:
+    gm.post(f"/w/ferrymark/npcs/changes/{held.pk}/", {"verdict": "approve"})
+    undo(gm)
+    body = {
+        "summary_id": "ep-1",
+        "party_id": "lanternbearers",
+        "what": "They sank the ferry at noon.",
+        "relations_delta": [{"npc": "mira-voss", "delta": -50, "reason": "They sank her ferry."}],
+    }
+    assert engine.post("world/episodes", body | {"version": 2})[0] == 200
+    assert DispositionChange.objects.pending().count() == 1
+    assert score(mira) == 0
 
 
 def test_a_contradiction_shows_its_sources_and_what_follows_and_is_undone(

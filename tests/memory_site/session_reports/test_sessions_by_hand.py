@@ -6,13 +6,17 @@ from typing import Any
 import pytest
 from django.test import Client
 
+from episodes.ingest import ingest_episode
 from episodes.models import Episode, Session
 from episodes.report_models import LooseEnd, SessionNote, SessionReport
+from episodes.schemas import EpisodeIn
+from knowledge.graph.models import GraphNode
 from npcs.models import NPC, Disposition, DispositionChange, Secret
 from tests.conftest import ApiClient
 from tests.memory_site.api.webhook_receiver import Receiver
 from tests.memory_site.session_reports.forms import fields_of
 from tests.memory_site.session_reports.test_after_pages import AFTER
+from tests.people import member
 from worlds.audiences import Audience
 from worlds.calendars.presets import preset
 from worlds.models import Party, World
@@ -154,9 +158,68 @@ def test_a_loose_end_is_closed_on_the_page_of_the_party(table: Session, gm: Clie
     write(gm, what="It rained.", **{"loose_ends-0-text": "Bring the lamp."})
     party = f"{W}parties/lanternbearers/"
     assert "Bring the lamp." in gm.get(party).content.decode()
-    gm.post(f"{W}loose-ends/{LooseEnd.objects.get().pk}/")
+    loose_end = f"{W}loose-ends/{LooseEnd.objects.get().pk}/"
+    page = gm.post(loose_end, follow=True).content.decode()
     assert LooseEnd.objects.get().closed_by == "anna"
-    assert "Bring the lamp." not in gm.get(party).content.decode()
+    assert "“Bring the lamp.” is done." in page
+    left, closed = gm.get(party).content.decode().split("Closed (1)")
+    assert "Bring the lamp." not in left
+    assert 'name="to" value="open"' in closed
+    page = gm.post(loose_end, {"to": "open"}, follow=True).content.decode()
+    assert "“Bring the lamp.” is open again." in page
+    assert LooseEnd.objects.get().closed_at is None
+    assert "Closed (" not in page
+
+
+def test_a_consequence_between_npcs_stands_on_the_page_of_the_episode(
+    table: Session, gm: Client, world: World
+) -> None:
+    change: dict[str, Any] = {"npc": "mira-voss", "toward": "jory-fenn", "delta": -15}
+    change["reason"] = "He hit the ferry."
+    entry = {"summary_id": "e1", "party_id": "lanternbearers", "what": "They quarrelled."}
+    ingest_episode(world, EpisodeIn.model_validate({**entry, "relations_delta": [change]}))
+    page = gm.get(f"{W}episodes/e1/").content.decode()
+    shown = page.split("Consequences")[1].split("</section>")[0]
+    for words in ("-15", "Mira Voss → Jory Fenn", "He hit the ferry.", "#opinion-jory-fenn"):
+        assert words in shown
+
+
+def test_an_episode_without_a_place_is_called_by_its_first_words(
+    table: Session, gm: Client, world: World, mira: NPC
+) -> None:
+    for slug, name in (("mira-voss", "Mira Voss"), ("jory-fenn", "Jory Fenn")):
+        GraphNode.objects.create(world=world, kind="Character", slug=slug, name=name)
+    told = {"npc": "mira-voss", "secret": 1, "to": ["party:lanternbearers"]}
+    fact = {"edge": {"src": "mira-voss", "relation": "KNOWS", "dst": "jory-fenn"}}
+    entry = {"summary_id": "session-01a2-03e3", "party_id": "lanternbearers"}
+    what = "Mira paid the toll of [[Lower Landing]] with a ring that was not hers, and left."
+    extra = {"reveals": [told], "facts": [fact], "session_id": "session-3"}
+    ingest_episode(world, EpisodeIn.model_validate({**entry, **extra, "what": what}))
+    title = "Mira paid the toll of Lower Landing with a ring that was…"
+    page = gm.get(f"{W}episodes/session-01a2-03e3/").content.decode()
+    assert f"<h1>{title}</h1>" in page
+    for address in ("npcs/mira-voss/", "sessions/session-3/", "parties/lanternbearers/play/"):
+        shown = re.sub(r"<[^>]*>", "", gm.get(W + address).content.decode())
+        assert "session-01a2-03e3" not in shown, address
+    page = gm.get(f"{W}episodes/session-01a2-03e3/correct/").content.decode()
+    assert "Mira Voss knows Jory Fenn" in page
+    player = member(world, "pat", role="player", party=table.party)
+    page = player.get(f"{W}episodes/session-01a2-03e3/").content.decode()
+    assert title in page
+    assert "session-01a2-03e3" not in re.sub(r"<[^>]*>", "", page)
+
+
+def test_a_recap_without_secrets_does_not_say_that_it_holds_some(
+    table: Session, gm: Client
+) -> None:
+    write(gm, what="Mira paid.")
+    page = gm.get(f"{W}sessions/session-3/recap/").content.decode()
+    assert "Holds no secrets" in page
+    assert "Holds secrets" not in page
+    write(gm, what="It rained.", notes="The ringer lives.")
+    page = gm.get(f"{W}sessions/session-3/recap/").content.decode()
+    assert "Holds secrets" in page
+    assert "Holds no secrets" not in page
 
 
 def test_the_cut_for_a_party_holds_no_secret(table: Session, gm: Client) -> None:
