@@ -29,6 +29,7 @@ def create_invitation(
     world: World,
     *,
     role: str,
+    granted_by: str,
     invited_by: Any,
     days: int = 7,
     max_uses: int = 1,
@@ -36,7 +37,9 @@ def create_invitation(
     character: Character | None = None,
     note: str = "",
 ) -> tuple[Invitation, str]:
-    """Store an invitation; return it with its token, which cannot be shown again."""
+    """Store an invitation; return it with its token, which cannot be shown again. `granted_by` is
+    the role of whoever invites: raises `Forbidden` for one that may not grant `role`."""
+    check_may_grant(granted_by, role)
     token = secrets.token_urlsafe(32)
     invitation = Invitation.objects.create(
         world=world,
@@ -104,5 +107,8 @@ def revoke_invitation(invitation: Invitation) -> None:
 
 
 def check_may_grant(own_role: str, role: str) -> None:
+    """Raise `Forbidden` if somebody with `own_role` may not give or take `role`."""
     if role not in MAY_GRANT.get(own_role, ()):
-        raise Forbidden("A game master invites game masters and players, a designer everybody.")
+        raise Forbidden(
+            "A game master gives the roles of game masters and players, a designer every role."
+        )

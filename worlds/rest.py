@@ -175,10 +175,14 @@ def require_gm(request: HttpRequest) -> Caller:
 
 def require_whole_world(request: HttpRequest) -> Caller:
     """Return the caller; raises `AudienceAboveCap` unless the key's audience is gm, and `Forbidden`
-    for a key that is bound to a campaign: what other campaigns hold is not for it."""
+    for a key that is bound to a campaign: neither what other campaigns hold nor what all of them
+    share is for it. The one place where such a key is refused as a whole."""
     caller = require_gm(request)
     if caller.campaign:
-        raise Forbidden("This is about the whole world: use a key that is bound to no campaign.")
+        raise Forbidden(
+            "This is about the whole world: use a key that is bound to no campaign. This one is "
+            f"for the campaign {caller.campaign.slug}."
+        )
     return caller
 
 

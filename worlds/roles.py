@@ -13,7 +13,7 @@ from django.apps import apps
 from django.contrib.auth.backends import BaseBackend
 from django.db.models import Model
 
-from worlds.models import GM_ROLES, Membership
+from worlds.models import GM_ROLES, Membership, World
 
 Role = Membership.Role
 VIEW = ("view",)
@@ -116,6 +116,15 @@ def may_administer(user: Any) -> bool:
         return False
     held = roles_of(user) if not (user.is_superuser or user.is_staff) else ()
     return user.is_superuser or user.is_staff or any(permissions_of_role(role) for role in held)
+
+
+def may_administer_by_key(user: Any, world: World | None) -> bool:
+    """Whether the user may make a key with the scope `admin` for `world`. Such a key does what a
+    designer does: it changes the world's settings and gives every role."""
+    if user.is_superuser:
+        return True
+    held = Membership.objects.filter(user=user, world=world, role=Role.DESIGNER)
+    return world is not None and held.exists()
 
 
 def may_create_worlds(user: Any) -> bool:
