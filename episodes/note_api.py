@@ -10,9 +10,9 @@ from pydantic import Field
 
 from episodes import loose_ends
 from episodes.api import name_of
+from episodes.lookup import find_session
 from episodes.notes import LONGEST_NOTE, add_note, find_note, notes_of
 from episodes.report_models import LooseEnd, SessionNote
-from episodes.session_api import find_callers_session
 from worlds.base_schemas import ResponseModel, StrictModel
 from worlds.callers import Caller
 from worlds.keys import Scope
@@ -118,7 +118,9 @@ def post_note(request: HttpRequest, response: HttpResponse, entry: Body[NoteIn])
     down what happened."""
     caller = require_gm(request)
     party = find_party(caller.world, entry.party_id, caller.campaign) if entry.party_id else None
-    session = find_callers_session(caller, entry.session_id) if entry.session_id else None
+    session = None
+    if entry.session_id:
+        session = find_session(caller.world, entry.session_id, campaign=caller.campaign)
     row = add_note(
         caller.world,
         entry.text,
@@ -141,7 +143,8 @@ def list_notes(
     if query.party_id:
         rows = rows.filter(party=find_party(caller.world, query.party_id, caller.campaign))
     if query.session_id:
-        rows = rows.filter(session=find_callers_session(caller, query.session_id))
+        session = find_session(caller.world, query.session_id, campaign=caller.campaign)
+        rows = rows.filter(session=session)
     if query.used is not None:
         rows = rows.filter(report__isnull=not query.used)
     return page_of(request, response, rows, query, SORTS).answer("notes", NoteOut.of)

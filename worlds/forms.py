@@ -9,10 +9,10 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from worlds.audiences import GM, PUBLIC
-from worlds.invitations import MAY_GRANT
 from worlds.keys import Scope
 from worlds.models import Campaign, Character, GameSystem, Invitation, Membership, Party, World
 from worlds.pages import Viewer
+from worlds.roles import MAY_GRANT
 
 LIFETIMES = {7: _("One week"), 30: _("One month"), 90: _("Three months"), 365: _("One year")}
 FOR_EVER = 0

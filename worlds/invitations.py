@@ -13,16 +13,10 @@ from django.db import transaction
 from django.db.models import F
 from django.utils import timezone
 
-from retrieval.errors import Forbidden, NotFound
+from retrieval.errors import NotFound
 from worlds.keys import digest
 from worlds.models import Character, Invitation, Membership, Party, World
-from worlds.roles import Role
-
-MAY_GRANT: dict[str, tuple[str, ...]] = {
-    Role.DESIGNER: (Role.DESIGNER, Role.GM, Role.PLAYER),
-    Role.GM: (Role.GM, Role.PLAYER),
-}
-"""Nobody grants more than they have."""
+from worlds.roles import check_may_grant
 
 
 def create_invitation(
@@ -104,11 +98,3 @@ def _rights_of(invitation: Invitation) -> dict[str, Any]:
 
 def revoke_invitation(invitation: Invitation) -> None:
     Invitation.objects.filter(pk=invitation.pk, revoked_at=None).update(revoked_at=timezone.now())
-
-
-def check_may_grant(own_role: str, role: str) -> None:
-    """Raise `Forbidden` if somebody with `own_role` may not give or take `role`."""
-    if role not in MAY_GRANT.get(own_role, ()):
-        raise Forbidden(
-            "A game master gives the roles of game masters and players, a designer every role."
-        )

@@ -10,9 +10,8 @@ from django.utils.text import slugify
 from django.utils.translation import gettext
 
 from retrieval.errors import Conflict, NotFound
-from worlds.invitations import check_may_grant
 from worlds.models import GM_ROLES, Campaign, Character, GameSystem, Membership, Party, World
-from worlds.roles import Role
+from worlds.roles import Role, check_may_grant
 
 
 @transaction.atomic

@@ -215,8 +215,11 @@ def delete_key(request: HttpRequest, key_id: UUID) -> Status[None]:
 
 def require_no_more_than_own(caller: Caller, entry: KeyIn) -> None:
     """Raise `Invalid` for a key that would use other agents' memory than the caller's own key, or
-    outlast it."""
+    outlast it. What an agent remembers belongs to no campaign: a key that is bound to one without
+    an agent makes none with one."""
     namespace = own_namespace(caller)
+    if caller.campaign and not namespace and entry.namespace:
+        raise Invalid("This key is for a campaign and for no agent: leave namespace out.")
     if namespace and entry.namespace not in ("", namespace):
         raise Invalid(f"This key is for the agent {namespace} alone: leave namespace out.")
     ends = own_end(caller)

@@ -23,11 +23,11 @@ from worlds.forms import (
     WorldForm,
     roles_offered,
 )
-from worlds.invitations import MAY_GRANT, create_invitation, is_open, revoke_invitation
+from worlds.invitations import create_invitation, is_open, revoke_invitation
 from worlds.members import change_member, create_party, create_world, remove_member
 from worlds.models import Character, Invitation, Membership, Party
 from worlds.pages import Viewer, gm_page, render_page
-from worlds.roles import Role
+from worlds.roles import MAY_GRANT, Role
 
 MOST_INVITATIONS = 50
 

@@ -13,9 +13,16 @@ from django.apps import apps
 from django.contrib.auth.backends import BaseBackend
 from django.db.models import Model
 
+from retrieval.errors import Forbidden
 from worlds.models import GM_ROLES, Membership, World
 
 Role = Membership.Role
+MAY_GRANT: dict[str, tuple[str, ...]] = {
+    Role.DESIGNER: (Role.DESIGNER, Role.GM, Role.PLAYER),
+    Role.GM: (Role.GM, Role.PLAYER),
+}
+"""Nobody grants more than they have."""
+
 VIEW = ("view",)
 EDIT = ("view", "change")
 ALL = ("view", "add", "change", "delete")
@@ -116,6 +123,14 @@ def may_administer(user: Any) -> bool:
         return False
     held = roles_of(user) if not (user.is_superuser or user.is_staff) else ()
     return user.is_superuser or user.is_staff or any(permissions_of_role(role) for role in held)
+
+
+def check_may_grant(own_role: str, role: str) -> None:
+    """Raise `Forbidden` if somebody with `own_role` may not give or take `role`."""
+    if role not in MAY_GRANT.get(own_role, ()):
+        raise Forbidden(
+            "A game master gives the roles of game masters and players, a designer every role."
+        )
 
 
 def may_administer_by_key(user: Any, world: World | None) -> bool:

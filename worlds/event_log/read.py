@@ -14,6 +14,7 @@ from retrieval.errors import Problem
 from worlds.audiences import Audience
 from worlds.callers import Caller
 from worlds.event_model import Event
+from worlds.reveals import audiences_in
 
 DELETE_BATCH = 10_000
 OVERLAYS = ("lore", "rule", "reveal")

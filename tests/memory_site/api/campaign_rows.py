@@ -22,7 +22,7 @@ SHARED = {
 """Foreign keys to what campaigns have in common."""
 TELLING = {
     *("external_id", "title", "text", "what", "body", "reason", "quote", "note", "notes"),
-    *("place", "source_ref", "prompt_text", "name"),
+    *("source_ref", "prompt_text", "name"),
 }
 """Columns whose words are shown in answers."""
 SHORTEST = 6
