@@ -16,7 +16,11 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import transaction
 from django.test import Client
 
+from episodes.models import Episode
+from memory_site import mcp_prompts, mcp_resources
 from memory_site.openapi import operations
+from memory_site.toolbox import TOOLS
+from retrieval.errors import NotFound
 from tests.api_document import api_document
 from tests.memory_site.api.campaign_rows import Row, rows_of, words_of
 from tests.memory_site.api.day.campaign_calls import OVERLAYS, PLAYED
@@ -25,18 +29,55 @@ from tests.memory_site.api.day.play_calls import EVENING
 from tests.memory_site.api.day.run import Call, Day, Meanwhile
 from tests.memory_site.api.day.world_calls import MORNING
 from worlds import keys
+from worlds.callers import Caller
 from worlds.keys import Scope
 from worlds.models import Campaign, Party, World
 
 pytestmark = [pytest.mark.django_db, pytest.mark.timeout(600)]
 
-OPEN: dict[str, str] = {}
-"""Operations that the key is answered when it names rows of First Tide or of the whole world, and
-why. Whoever adds an operation puts it here only if campaigns share what it reads and writes; it is
-tried all the same, and an answer with a word of First Tide fails."""
-BEFORE_THE_CAMPAIGN = {"x"}
+SHARED = {
+    *("me", "system_list", "own_world_get", "openai_tools", "disposition_rules_get"),
+    *("calendar_get", "calendar_versions", "calendar_date", "calendar_parse"),
+    *("kind_list", "kind_get", "rule_book_list", "rule_book_get"),
+    *("lore_get", "lore_version_list", "lore_propose", "rule_get"),
+    *("comment_list", "comment_create", "comment_get", "comment_change"),
+    *("npc_list", "npc_get", "npc_upsert", "npc_upsert_bulk", "npc_delete", "npc_restore"),
+    *("npc_version_list", "npc_version_restore", "npc_memories", "npc_tell"),
+    *("npc_hearsay_delete", "opinion_list", "opinion_correct", "disposition_list"),
+    *("reveal_create", "reveal_get", "reveal_undo"),
+    *("graph_upsert_facts", "graph_facts", "graph_fact", "graph_fact_checked", "graph_retract"),
+    *("graph_neighbors", "graph_path", "graph_contradictions", "graph_contradiction"),
+    *("graph_resolve", "graph_reopen"),
+    *("fact_proposal_read", "fact_proposal_accept"),
+    *("picture_upload", "picture_list", "picture_get", "picture_change", "picture_file"),
+    *("picture_delete", "picture_restore", "picture_place", "picture_use_list"),
+    *("picture_use_get", "picture_use_change", "picture_use_remove"),
+    *("gallery_get", "gallery_arrange", "art_upsert", "art_get", "art_moderate", "art_delete"),
+}
+"""They read or change what all campaigns share: canon, the rules of the world, NPCs with what
+everybody told them, the graph, pictures, and cards of no scene."""
+OWN_ROWS = {
+    *("campaign_list", "party_list", "character_list", "key_list", "webhook_list"),
+    *("session_list", "scene_list", "episode_list", "thread_list", "note_list", "loose_end_list"),
+    *("lore_list", "rule_list", "proposal_list", "reveal_list", "art_list", "event_list"),
+    *("fact_proposal_list", "disposition_pending", "opinion_pending", "standing_list"),
+    *("lore_upsert", "rule_upsert", "webhook_create"),
+}
+"""They list or make rows of the key's own campaign, and need name none of First Tide."""
+REPORTS = {
+    *("bulk_delete", "bulk_restore", "lore_upsert_bulk", "rule_upsert_bulk", "art_upsert_bulk"),
+    *("episode_ingest_bulk", "fact_proposal_decide"),
+}
+"""They are answered with what became of each row, of which some may be refused."""
+OPEN_TOOLS = {*(tool.name for tool in TOOLS), "tools_call"} - {"session_fetch", "art_suggest"}
+"""Tools for canon, and for the memory of the key's own agent."""
+OPEN = SHARED | OWN_ROWS | REPORTS | OPEN_TOOLS
+"""Operations that the key is answered when it sends what the engine sends in First Tide. Whoever
+adds an operation exempts it here only if it belongs into one of these four: all others must be
+refused. It is tried all the same: an answer with a word of First Tide fails, and so does a change
+there."""
 NEVER_ENDS = {"event_stream"}
-"""It reads by the same query as `event_list`; see test_event_streams.py."""
+"""It reads by the same query as `event_list`: see `visible_events`."""
 AGENTS_OWN = {"memory", "agent"}
 """Tags of the operations on the memory of the key's own agent."""
 
@@ -171,11 +212,34 @@ def in_own_campaign(value: Any) -> Any:
 
 
 def test_a_key_of_one_campaign_reads_and_changes_nothing_of_the_others() -> None:
-    document = api_document()
-    day = Trespass(document)
+    day = Trespass(api_document())
     day.carry_out([*MORNING, *EVENING, *OVERLAYS, *PLAYED, *NIGHT])
     assert not day.faults, "\n\n".join(map(str, day.faults[:100]))
-    may_answer = OPEN.keys() | {name for name, tags in day.tags.items() if tags & AGENTS_OWN}
-    answered = {name: calls for name, calls in day.answered.items() if name not in may_answer}
+    own_memory = {name for name, tags in day.tags.items() if tags & AGENTS_OWN}
+    answered = {name: day.answered[name] for name in day.answered.keys() - OPEN - own_memory}
     assert not answered, "\n\n".join(f"{name}: {calls}" for name, calls in answered.items())
-    assert day.addresses.keys() - NEVER_ENDS - BEFORE_THE_CAMPAIGN <= day.tried
+    assert day.addresses.keys() - NEVER_ENDS <= day.tried
+    read_by_mcp(day)
+
+
+def read_by_mcp(day: Trespass) -> None:
+    """Resources and prompts of MCP tell the key nothing of First Tide, either; tools are those of
+    REST."""
+    assert day.trespasser
+    token = day.trespasser.defaults["HTTP_AUTHORIZATION"].removeprefix("Bearer ")
+    caller = Caller.with_key(keys.verify(token))
+    theirs = first_tide()
+    assert theirs
+    played = Episode.objects.filter(campaign=theirs)
+    assert played
+    for episode in played:
+        with pytest.raises(NotFound):
+            mcp_resources.read(f"m37://episode/{episode.external_id}", caller)
+    listed = str(mcp_resources.page(caller, None))
+    for kind in mcp_resources.KINDS:
+        listed += str(mcp_resources.complete(kind, "", caller))
+    assert not [each.external_id for each in played if each.external_id in listed]
+    assert mcp_prompts.complete_argument("party", "", caller) == ["plovers"]
+    for prompt in ("recap", "scene"):
+        with pytest.raises(NotFound):
+            mcp_prompts.get(prompt, {"party": "gulls"}, caller)
