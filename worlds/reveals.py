@@ -177,7 +177,7 @@ def entries_of(world: World, campaign: Campaign | None = None) -> QuerySet[Revea
     log = log.filter(own | Q(audience__startswith="npc:"))
     for kind, model in models_with_visibility().items():
         if model.campaign_path:
-            rows = model._base_manager.filter(world=world)
+            rows: Any = model._base_manager.filter(world=world)
             theirs = rows.exclude(pk__in=in_campaign(rows, campaign).values("pk"))
             log = log.exclude(subject_kind=kind, subject_id__in=theirs.values("pk"))
             if kind == "episode":
