@@ -237,7 +237,7 @@ class ApiKeyAdmin(WorldScoped, ModelAdmin):
         return [*self.readonly_fields, *RIGHTS_OF_KEYS]
 
     def get_form(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
-        form = super().get_form(request, *args, **kwargs)
+        form: Any = super().get_form(request, *args, **kwargs)
         form.user = request.user
         return form
 
