@@ -108,7 +108,7 @@ def visible_events(caller: Caller) -> QuerySet[Event]:
     rows = Event.objects.filter(world=caller.world, position__isnull=False)
     if caller.campaign:
         rows = rows.filter(Q(campaign_id=None) | Q(campaign_id=caller.campaign.pk))
-        rows = rows.filter(~Q(kind="reveal") | told_to(audiences_in(caller.campaign)))
+        rows = rows.filter(~Q(kind="reveal") | is_reveal_to(audiences_in(caller.campaign)))
     if caller.audience.is_gm:
         return rows
     if not caller.campaign:
@@ -120,7 +120,7 @@ def visible_events(caller: Caller) -> QuerySet[Event]:
     return rows.filter(appeared_or_went | (is_visible & Q(seen_change=True)))
 
 
-def told_to(audiences: list[str]) -> Q:
+def is_reveal_to(audiences: list[str]) -> Q:
     """The condition that a reveal was one to these audiences, or to an NPC."""
     now = Q(known_to__contained_by=audiences) | Q(known_to__0__startswith="npc:")
     before = Q(was_known_to__contained_by=audiences) | Q(was_known_to__0__startswith="npc:")
