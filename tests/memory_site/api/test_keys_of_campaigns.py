@@ -33,7 +33,7 @@ from worlds.callers import Caller
 from worlds.keys import Scope
 from worlds.models import Campaign, Party, World
 
-pytestmark = [pytest.mark.django_db, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.django_db, pytest.mark.timeout(900)]
 
 SHARED = {
     *("me", "system_list", "own_world_get", "openai_tools", "disposition_rules_get"),
