@@ -49,7 +49,8 @@ def upsert(request: HttpRequest, response: HttpResponse, entry: Body[ArtCardWrit
     """By its image id. The picture itself is never fetched. `If-Match` or `version` refuses the
     change of a card that others have changed since it was read."""
     caller = require_gm(request)
-    rows = ArtCard.objects.filter(world=caller.world, external_id=entry.image_id)
+    rows = ArtCard.objects.in_world(caller.world).in_campaign(caller.campaign)
+    rows = rows.filter(external_id=entry.image_id)
     stored = rows.values_list("version", flat=True).first()
     with expecting(request, stored, in_body=entry.version) as version:
         report = upsert_and_embed(caller, entry, version)
@@ -77,7 +78,8 @@ def list_cards(
 ) -> dict[str, Any]:
     """As a game master sees them."""
     caller = require_gm(request)
-    rows: Any = ArtCard.objects.in_world(caller.world).select_related("scene")
+    rows: Any = ArtCard.objects.in_world(caller.world).in_campaign(caller.campaign)
+    rows = rows.select_related("scene")
     if query.moderation:
         rows = rows.filter(moderation=query.moderation)
     if query.scene_id:
@@ -91,7 +93,7 @@ def list_cards(
 )
 def delete_card(request: HttpRequest, ref: Reference) -> Any:
     """For good. An uploaded picture that it shows stays."""
-    card = find_card(require_gm(request).world, ref)
+    card = find_callers_card(require_gm(request), ref)
     check_match(request, card.version)
     card.delete()
     return Status(204, None)
@@ -100,7 +102,7 @@ def delete_card(request: HttpRequest, ref: Reference) -> Any:
 @router.get("/art/{ref}", operation_id="art_get", summary="Get an art card", response=ArtCardOut)
 def get_card(request: HttpRequest, response: HttpResponse, ref: Reference) -> ArtCardOut:
     """By its image id, as a game master sees it."""
-    card = find_card(require_gm(request).world, ref)
+    card = find_callers_card(require_gm(request), ref)
     tag(response, card.version)
     return present_card(card, GM)
 
@@ -116,11 +118,15 @@ def moderate(
 ) -> ArtCardOut:
     """Players see approved cards only."""
     caller = require_gm(request)
-    card = find_card(caller.world, ref)
+    card = find_callers_card(caller, ref)
     check_match(request, card.version)
     moderate_card(card, verdict.moderation, by=name_of(caller), note=verdict.note)
     tag(response, card.version)
     return present_card(card, GM)
+
+
+def find_callers_card(caller: Caller, reference: str) -> ArtCard:
+    return find_card(caller.world, reference, campaign=caller.campaign)
 
 
 def upsert_and_embed(
@@ -128,7 +134,10 @@ def upsert_and_embed(
 ) -> ArtUpsertOut:
     with transaction.atomic():
         card, outcome, unknown = ingest_art(
-            caller.world, entry, expected_version=expected_version or entry.version
+            caller.world,
+            entry,
+            expected_version=expected_version or entry.version,
+            campaign=caller.campaign,
         )
         if outcome != "unchanged":
             embed_soon("art")

@@ -31,7 +31,8 @@ Place = Annotated[
 def get_gallery(request: HttpRequest, response: HttpResponse, place: Place) -> GalleryOut:
     """The pictures of a lore entry or an NPC, in the order in which its page shows them."""
     caller = require_gm(request)
-    return with_tag(response, present_gallery(caller, pictures.find_thing(caller.world, place)))
+    thing = pictures.find_thing(caller.world, place, campaign=caller.campaign)
+    return with_tag(response, present_gallery(caller, thing))
 
 
 @router.put(
@@ -46,7 +47,7 @@ def put_gallery(
     """Send the ids of all its places once, the first one first. 409 when others are there by
     now."""
     caller = require_gm(request)
-    thing = pictures.find_thing(caller.world, place)
+    thing = pictures.find_thing(caller.world, place, campaign=caller.campaign)
     with require_unchanged(request, thing, lambda thing: present_gallery(caller, thing)):
         pictures.arrange(thing, entry.uses)
     return with_tag(response, present_gallery(caller, thing))

@@ -129,6 +129,8 @@ class ArtCard(Passage, Guarded):
     """A picture as its prompt, tags, and its file or its address elsewhere, which the server never
     fetches. The card is its own passage."""
 
+    campaign_path = "scene__campaign"
+
     class Moderation(models.TextChoices):
         PENDING = "pending", _("Waiting")
         APPROVED = "approved", _("Approved")

@@ -53,7 +53,11 @@ def upload_picture(
     """As multipart/form-data: `file` is a PNG, JPEG, WebP, GIF or AVIF of up to 20 MB. The same
     file again is the same picture."""
     caller = require_gm(request)
-    thing = pictures.find_thing(caller.world, fields.place) if fields.place else None
+    thing = (
+        pictures.find_thing(caller.world, fields.place, campaign=caller.campaign)
+        if fields.place
+        else None
+    )
     picture = pictures.store_picture(
         caller.world,
         file,
@@ -195,7 +199,7 @@ def place_picture(
 ) -> Status[PictureUseOut]:
     """Of a lore entry or an NPC. Placing it again changes nothing."""
     caller = require_gm(request)
-    thing = pictures.find_thing(caller.world, entry.place)
+    thing = pictures.find_thing(caller.world, entry.place, campaign=caller.campaign)
     use = pictures.place_picture(
         visible_picture(request, picture_id),
         thing,
@@ -215,7 +219,7 @@ def place_picture(
 def list_uses(request: HttpRequest, picture_id: UUID) -> PictureUseList:
     """The galleries that show it. Texts show it by its Markdown and are not listed."""
     require_gm(request)
-    uses = visible_picture(request, picture_id).uses.present()
+    uses = uses_of_picture(request, picture_id)
     return PictureUseList(uses=[present_use(use) for use in uses[:MOST_PICTURES]])
 
 
@@ -248,8 +252,14 @@ def remove_use(request: HttpRequest, picture_id: UUID, use_id: UUID) -> Status[N
     return Status(204, None)
 
 
+def uses_of_picture(request: HttpRequest, picture_id: UUID) -> Any:
+    """The places of the picture; for a key that is bound to a campaign none of other campaigns."""
+    uses: Any = visible_picture(request, picture_id).uses
+    return uses.present().in_campaign(caller_of(request).campaign)
+
+
 def find_use(request: HttpRequest, picture_id: UUID, use_id: UUID) -> PictureUse:
-    uses = visible_picture(request, picture_id).uses.present()
+    uses = uses_of_picture(request, picture_id)
     use: PictureUse | None = uses.filter(pk=use_id).first()
     if use is None:
         raise NotFound(f"The picture {picture_id} has no place {use_id}.")

@@ -26,7 +26,7 @@ from retrieval.errors import Conflict, Invalid, NotFound, TooLarge
 from retrieval.models import uuid7
 from retrieval.text import picture_targets, storage_flaw
 from worlds.audiences import Visibility
-from worlds.models import World
+from worlds.models import Campaign, World
 from worlds.versions import require_version
 
 Thing: TypeAlias = Lore | NPC
@@ -187,17 +187,20 @@ def change_picture(
 # --- places
 
 
-def find_thing(world: World, reference: str) -> Thing:
-    """Return the lore entry or NPC called `lore:<id>` or `npc:<id>`; raises `NotFound`."""
+def find_thing(world: World, reference: str, *, campaign: Campaign | None = None) -> Thing:
+    """Return the lore entry or NPC called `lore:<id>` or `npc:<id>`; raises `NotFound`. With
+    `campaign`, to which the caller's key is bound, entries of others are not found."""
     kind, _colon, text = reference.partition(":")
     model: Any = {"lore": Lore, "npc": NPC}.get(kind)
     try:
-        row: Thing | None = model and model.objects.filter(world=world, pk=UUID(text)).first()
+        row: Any = model and model.objects.filter(world=world, pk=UUID(text)).first()
     except ValueError:
         row = None
-    if row is None:
+    theirs = getattr(row, "campaign_id", None)
+    if row is None or (campaign and theirs not in (None, campaign.pk)):
         raise NotFound(_("There is no such entry in this world."))
-    return row
+    thing: Thing = row
+    return thing
 
 
 def owner_of(thing: Thing) -> dict[str, Thing]:

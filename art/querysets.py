@@ -18,6 +18,7 @@ from worlds.audiences import (
     revealed_to,
     revealed_to_own_party,
 )
+from worlds.models import Campaign
 
 
 def in_campaign_of(audience: Audience) -> Q:
@@ -93,6 +94,12 @@ class PictureUseQuerySet(models.QuerySet[Any]):
     def present(self) -> Self:
         return self.filter(removed_at=None)
 
+    def in_campaign(self, campaign: Campaign | None) -> Self:
+        """Those of canon, of NPCs and of the campaign's own entries; None: all."""
+        if campaign is None:
+            return self
+        return self.filter(Q(lore=None) | Q(lore__campaign=None) | Q(lore__campaign=campaign))
+
     def open_to(self, audience: Audience) -> Self:
         """The uses whose place lets `audience` see the picture."""
         if audience.is_gm:
@@ -131,6 +138,12 @@ class ArtCardQuerySet(GuardedQuerySet):
         # A card for the GM alone stays hidden also when its scene is open to the party.
         own = Q(visibility="revealed", known_to__matches=NAMES_NO_CHARACTER)
         return cards.filter(Q(visibility="public") | (known_scene & own) | revealed_to(audience))
+
+    def in_campaign(self, campaign: Campaign | None) -> Self:
+        """The cards of its scenes, and those of no scene; None: all."""
+        if campaign is None:
+            return self
+        return self.filter(Q(scene=None) | Q(scene__campaign=campaign))
 
     def suggestable(self) -> Self:
         return self.exclude(moderation="rejected")

@@ -19,15 +19,20 @@ from knowledge.models import Lore
 from npcs.models import NPC
 from retrieval.search import SearchRequest, search
 from worlds.audiences import Audience
+from worlds.models import Campaign
 
 MOST_NEIGHBORS = 10
 
 CardsAndLegs = tuple[list[ArtCardOut], list[str]]
 
 
-def suggest_cards(scene: Scene, audience: Audience, *, k: int) -> ArtSuggestion:
-    """Return up to `k` cards for `scene`, all found by the first strategy that finds any."""
-    cards = ArtCard.objects.in_world(scene.world).visible_to(audience).suggestable()
+def suggest_cards(
+    scene: Scene, audience: Audience, *, k: int, campaign: Campaign | None = None
+) -> ArtSuggestion:
+    """Return up to `k` cards for `scene`, all found by the first strategy that finds any; with
+    `campaign` none of another campaign."""
+    cards = ArtCard.objects.in_world(scene.world).in_campaign(campaign).visible_to(audience)
+    cards = cards.suggestable()
     degraded: list[str] = []
     for why, find_cards in STRATEGIES:
         hits, failed = find_cards(cards, scene, audience, k)

@@ -25,5 +25,11 @@ def art_suggest(ask: ArtAsk, caller: Caller) -> ArtSuggestion:
     Use it to show something. Not to learn what happened: that is `session_fetch`.
     Example: {"scene_id": "s1-fog-at-the-landing"}
     """
-    scene = find_scene(caller.world, ask.scene_id, caller.audience, resembling=True)
-    return suggest_cards(scene, caller.audience, k=ask.k)
+    scene = find_scene(
+        caller.world,
+        ask.scene_id,
+        caller.audience,
+        campaign=caller.campaign,
+        resembling=True,
+    )
+    return suggest_cards(scene, caller.audience, k=ask.k, campaign=caller.campaign)

@@ -17,7 +17,7 @@ from npcs.models import NPC
 from retrieval.errors import NotFound
 from retrieval.indexing import normalize_art
 from retrieval.text import guess_language
-from worlds.models import World
+from worlds.models import Campaign, World
 from worlds.versions import require_version
 
 PICTURE = ("cdn_url", "picture_id", "prompt_text")
@@ -28,21 +28,28 @@ COPIED = ("cdn_url", "prompt_text", "entities", "visual_tags", "style", "seed", 
 
 @transaction.atomic
 def ingest_art(
-    world: World, entry: ArtCardIn, *, expected_version: int | None = None
+    world: World,
+    entry: ArtCardIn,
+    *,
+    expected_version: int | None = None,
+    campaign: Campaign | None = None,
 ) -> tuple[ArtCard, str, list[str]]:
     """Create or update a card by its image id.
 
     Returns it with `created`, `changed` or `unchanged` and the entities that match nothing. A
     changed picture is pending again, unless `entry` says how it is moderated. Raises `StaleVersion`
-    when another version than the expected one is stored.
+    when another version than the expected one is stored. With `campaign`, to which the caller's key
+    is bound, scenes of others are not found, and `NotFound` is raised for a card of one.
     """
     rows = ArtCard.objects.select_for_update().filter(world=world, external_id=entry.image_id)
     old = rows.first()
+    if old and campaign:
+        find_card(world, entry.image_id, campaign=campaign)
     require_version(old, expected_version)
     card = old or ArtCard(world=world, external_id=entry.image_id)
     before = versioned_fields(card) if old else None
     npcs, lore, unknown = find_entities(world, entry.entities)
-    copy_fields(entry, card)
+    copy_fields(entry, card, campaign)
     if before == versioned_fields(card):
         return card, "unchanged", unknown
     is_new_picture = before and any(before[name] != getattr(card, name) for name in PICTURE)
@@ -68,8 +75,9 @@ def moderate_card(card: ArtCard, verdict: str, *, by: str, note: str = "") -> Ar
     return card
 
 
-def find_card(world: World, image_id: str) -> ArtCard:
-    card: ArtCard | None = ArtCard.objects.in_world(world).filter(external_id=image_id).first()
+def find_card(world: World, image_id: str, *, campaign: Campaign | None = None) -> ArtCard:
+    rows = ArtCard.objects.in_world(world).in_campaign(campaign)
+    card: ArtCard | None = rows.filter(external_id=image_id).first()
     if card is None:
         raise NotFound(
             _("There is no art card %(image_id)r in this world.") % {"image_id": image_id}
@@ -88,13 +96,14 @@ def find_entities(world: World, names: list[str]) -> tuple[list[NPC], list[Lore]
     return list(by_id.values()), list(lore.values()), unknown
 
 
-def copy_fields(entry: ArtCardIn, card: ArtCard) -> None:
+def copy_fields(entry: ArtCardIn, card: ArtCard, campaign: Campaign | None) -> None:
     chunk = normalize_art(entry)
     card.text, card.payload = chunk.text, chunk.payload
     card.context = str(chunk.metadata.pop("context"))
     card.metadata = chunk.metadata
     card.language = guess_language(entry.prompt_text)
-    scenes = Scene.objects.filter(world=card.world_id, external_id=entry.scene_id)
+    scenes = Scene.objects.in_campaign(campaign)
+    scenes = scenes.filter(world=card.world_id, external_id=entry.scene_id)
     card.scene = scenes.first() if entry.scene_id else None
     if entry.moderation:
         card.moderation = entry.moderation

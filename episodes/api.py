@@ -59,7 +59,8 @@ def ingest(request: HttpRequest, response: HttpResponse, summary: Body[EpisodeIn
     The same version again changes nothing; a newer one replaces the older with its effects.
     """
     caller = require_gm(request)
-    rows = Episode.objects.filter(world=caller.world, external_id=summary.summary_id)
+    rows = Episode.objects.in_world(caller.world).in_campaign(caller.campaign)
+    rows = rows.filter(external_id=summary.summary_id)
     with expecting(request, rows.values_list("version", flat=True).first()) as version:
         report = ingest_and_embed(caller, summary, version)
     tag(response, rows.values_list("version", flat=True).first())
@@ -164,7 +165,7 @@ def list_threads(
 ) -> dict[str, Any]:
     """The hundred changed last, without their steps."""
     caller = require_gm(request)
-    rows = Thread.objects.open().filter(world=caller.world)
+    rows = Thread.objects.open().filter(world=caller.world).in_campaign(caller.campaign)
     if party_id:
         rows = rows.of_parties([find_party(caller.world, party_id, caller.campaign)])
     rows = rows.select_related("party", "scene", "episode")[:PAGE]
@@ -182,7 +183,8 @@ def append(
 ) -> ThreadOut:
     """Creates the thread when it does not exist. Steps whose step id was sent before are
     skipped."""
-    thread = threads.append_steps(require_gm(request).world, thread_id, entry)
+    caller = require_gm(request)
+    thread = threads.append_steps(caller.world, thread_id, entry, only=caller.campaign)
     return threads.present_thread(threads.read_thread(thread, last=len(entry.steps)))
 
 
@@ -201,7 +203,8 @@ def get_thread(
 ) -> ThreadOut:
     """The last `last` steps, or as many as fit into `tokens`; oldest first. Without either, as many
     as fit into 32,000 tokens."""
-    thread = find_thread(require_gm(request).world, thread_id)
+    caller = require_gm(request)
+    thread = find_thread(caller.world, thread_id, campaign=caller.campaign)
     return with_tag(
         response, threads.present_thread(threads.read_thread(thread, last=last, tokens=tokens))
     )
@@ -217,7 +220,9 @@ def get_thread(
 def consolidate(request: HttpRequest, thread_id: Reference, entry: Body[ConsolidateIn]) -> Any:
     """Summarize the thread as an episode and close it. Doing it again changes nothing."""
     caller = require_gm(request)
-    report = threads.consolidate(caller.world, thread_id, entry, came_from=name_of(caller))
+    report = threads.consolidate(
+        caller.world, thread_id, entry, came_from=name_of(caller), only=caller.campaign
+    )
     embed_soon("episode")
     return report
 
@@ -262,13 +267,14 @@ def build_recap(
 
 
 def find_recap_subject(caller: Caller, level: recaps.Level, ref: str) -> recaps.Subject:
+    if level == recaps.Level.CAMPAIGN:
+        return find_campaign(caller.world, ref, only=caller.campaign)
     find: dict[recaps.Level, Any] = {
         recaps.Level.SCENE: find_scene,
         recaps.Level.SESSION: find_session,
         recaps.Level.ARC: find_arc,
-        recaps.Level.CAMPAIGN: find_campaign,
     }
-    subject: recaps.Subject = find[level](caller.world, ref)
+    subject: recaps.Subject = find[level](caller.world, ref, campaign=caller.campaign)
     return subject
 
 

@@ -197,7 +197,7 @@ def find_party_of(summary: EpisodeIn, world: World, only: Campaign | None) -> Pa
         party = find_party(world, summary.party_id, only)
         campaign = party.campaign
         if summary.campaign_id:
-            campaign = find_campaign(world, summary.campaign_id)
+            campaign = find_campaign(world, summary.campaign_id, only=only)
     except NotFound as missing:
         # 404 would mean the address of the request; here a field of its body is wrong.
         raise Invalid(missing.detail, candidates=missing.candidates) from missing

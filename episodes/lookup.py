@@ -1,4 +1,7 @@
-"""Find the session, scene, arc, episode or thread that a reference names."""
+"""Find the session, scene, arc, episode or thread that a reference names.
+
+`campaign` is the one to which the caller's key is bound, if it is: what others hold is not found.
+"""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -14,10 +17,16 @@ from worlds.models import Campaign, World
 
 
 def find_scene(
-    world: World, reference: str, audience: Audience = GM, *, resembling: bool = False
+    world: World,
+    reference: str,
+    audience: Audience = GM,
+    *,
+    campaign: Campaign | None = None,
+    resembling: bool = False,
 ) -> Scene:
     rows = (
         Scene.objects.in_world(world)
+        .in_campaign(campaign)
         .visible_to(audience)
         .select_related("session", "place_lore", "party", "world")
     )
@@ -27,9 +36,12 @@ def find_scene(
     return scene
 
 
-def find_session(world: World, reference: str, audience: Audience = GM) -> Session:
+def find_session(
+    world: World, reference: str, audience: Audience = GM, *, campaign: Campaign | None = None
+) -> Session:
     rows = (
         Session.objects.in_world(world)
+        .in_campaign(campaign)
         .visible_to(audience)
         .select_related("campaign__world", "party", "arc", "world")
     )
@@ -37,8 +49,10 @@ def find_session(world: World, reference: str, audience: Audience = GM) -> Sessi
     return session
 
 
-def find_arc(world: World, reference: str) -> Arc:
+def find_arc(world: World, reference: str, *, campaign: Campaign | None = None) -> Arc:
     arcs = Arc.objects.filter(campaign__world=world).select_related("campaign__world")
+    if campaign:
+        arcs = arcs.filter(campaign=campaign)
     return find_row(arcs, reference, what="arc", key="external_id", name="title")
 
 
@@ -52,8 +66,9 @@ def find_episode(
     return episode
 
 
-def find_thread(world: World, reference: str) -> Thread:
-    rows = Thread.objects.filter(world=world).select_related("party__campaign", "scene", "episode")
+def find_thread(world: World, reference: str, *, campaign: Campaign | None = None) -> Thread:
+    rows = Thread.objects.filter(world=world).in_campaign(campaign)
+    rows = rows.select_related("party__campaign", "scene", "episode")
     thread: Thread = find_exact(rows, reference, what="thread", key="external_id")
     return thread
 

@@ -52,7 +52,7 @@ class Arc(TimestampedModel):
 class Session(TimestampedModel, InWorldTime, Guarded):
     """One evening at the table."""
 
-    known_to_own_party = True
+    known_to_own_party, campaign_path = True, "campaign"
 
     campaign = models.ForeignKey(
         Campaign, models.CASCADE, related_name="sessions", verbose_name=_("campaign")
@@ -90,7 +90,7 @@ class Session(TimestampedModel, InWorldTime, Guarded):
 class Scene(TimestampedModel, InWorldTime, Guarded):
     """One scene of a session."""
 
-    known_to_own_party = True
+    known_to_own_party, campaign_path = True, "campaign"
 
     campaign = models.ForeignKey(
         Campaign, models.CASCADE, related_name="scenes", verbose_name=_("campaign")
@@ -201,7 +201,7 @@ class Episode(Passage, InWorldTime, Guarded):
 
     objects = EpisodeQuerySet.as_manager()
 
-    known_to_own_party = True
+    known_to_own_party, campaign_path = True, "campaign"
     search_config = SearchConfig("episode")
 
     class Meta(Passage.Meta):

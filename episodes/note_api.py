@@ -118,7 +118,9 @@ def post_note(request: HttpRequest, response: HttpResponse, entry: Body[NoteIn])
     down what happened."""
     caller = require_gm(request)
     party = find_party(caller.world, entry.party_id, caller.campaign) if entry.party_id else None
-    session = find_session(caller.world, entry.session_id) if entry.session_id else None
+    session = None
+    if entry.session_id:
+        session = find_session(caller.world, entry.session_id, campaign=caller.campaign)
     row = add_note(
         caller.world,
         entry.text,
@@ -141,7 +143,8 @@ def list_notes(
     if query.party_id:
         rows = rows.filter(party=find_party(caller.world, query.party_id, caller.campaign))
     if query.session_id:
-        rows = rows.filter(session=find_session(caller.world, query.session_id))
+        session = find_session(caller.world, query.session_id, campaign=caller.campaign)
+        rows = rows.filter(session=session)
     if query.used is not None:
         rows = rows.filter(report__isnull=not query.used)
     return page_of(request, response, rows, query, SORTS).answer("notes", NoteOut.of)

@@ -77,3 +77,7 @@ class ThreadQuerySet(models.QuerySet[Any]):
 
     def of_parties(self, parties: Iterable[Party]) -> Self:
         return self.filter(party__in=list(parties))
+
+    def in_campaign(self, campaign: Campaign | None) -> Self:
+        """Without those that name no party yet: they belong to no campaign."""
+        return self if campaign is None else self.filter(campaign=campaign)

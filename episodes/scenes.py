@@ -3,13 +3,14 @@
 from typing import Any
 
 from django.db import transaction
+from django.db.models import QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from episodes.lookup import find_session, lore_by_name
 from episodes.models import Arc, Scene, Scratch, Session
 from episodes.schemas import EpisodeIn, SceneIn, SessionIn
-from retrieval.errors import Conflict, Invalid
+from retrieval.errors import Conflict, Invalid, NotFound
 from worlds.lookup import find_campaign, find_party
 from worlds.models import Campaign, Party, World
 
@@ -21,8 +22,11 @@ class SceneEnded(Conflict):
 
 
 @transaction.atomic
-def upsert_session(world: World, entry: SessionIn) -> Session:
-    party, campaign = party_and_campaign(world, entry)
+def upsert_session(world: World, entry: SessionIn, *, only: Campaign | None = None) -> Session:
+    """Create or change the session. With `only`, the campaign to which the caller's key is bound,
+    nothing of another campaign is found: raises `NotFound`."""
+    require_own(Session.objects.filter(world=world, external_id=entry.session_id), only)
+    party, campaign = party_and_campaign(world, entry, only)
     arc = None
     if entry.arc_id is not None:
         title = {"title": entry.arc_title or entry.arc_id}
@@ -41,15 +45,19 @@ def upsert_session(world: World, entry: SessionIn) -> Session:
 
 
 @transaction.atomic
-def upsert_scene(world: World, entry: SceneIn) -> Scene:
-    party, campaign = party_and_campaign(world, entry)
+def upsert_scene(world: World, entry: SceneIn, *, only: Campaign | None = None) -> Scene:
+    """Create or change the scene; `only` as in `upsert_session`."""
+    require_own(Scene.objects.filter(world=world, external_id=entry.scene_id), only)
+    party, campaign = party_and_campaign(world, entry, only)
     values = entry.model_dump(
         include={"title", "place", "position", "in_world_at", "in_world_label", "visibility"}
     )
     links = {
         "campaign": campaign,
         "party": party,
-        "session": find_session(world, entry.session_id) if entry.session_id else None,
+        "session": (
+            find_session(world, entry.session_id, campaign=only) if entry.session_id else None
+        ),
         "place_lore": lore_by_name(world, [entry.place]).get(entry.place),
     }
     scene, _new = Scene.objects.update_or_create(
@@ -58,16 +66,25 @@ def upsert_scene(world: World, entry: SceneIn) -> Scene:
     return scene
 
 
-def party_and_campaign(world: World, entry: SessionIn | SceneIn) -> tuple[Party | None, Campaign]:
+def require_own(rows: QuerySet[Any], only: Campaign | None) -> None:
+    """Raise `NotFound` if the row that is to be written is one of another campaign than `only`."""
+    if only and (row := rows.exclude(campaign=only).first()):
+        what = row._meta.model_name
+        raise NotFound(f"There is no {what} {row.external_id!r} in the campaign {only.slug}.")
+
+
+def party_and_campaign(
+    world: World, entry: SessionIn | SceneIn, only: Campaign | None
+) -> tuple[Party | None, Campaign]:
     """Return the party that `entry` names, if any, and its campaign; raises Invalid when the two
     contradict.
     """
-    party = find_party(world, entry.party_id) if entry.party_id else None
+    party = find_party(world, entry.party_id, only) if entry.party_id else None
     if not entry.campaign_id:
         if party is None:
             raise Invalid(_("Name a party or a campaign."))
         return party, party.campaign
-    campaign = find_campaign(world, entry.campaign_id)
+    campaign = find_campaign(world, entry.campaign_id, only=only)
     if party and party.campaign_id != campaign.pk:
         raise Invalid(
             _("The party %(party)s does not play in the campaign %(campaign)s.")
@@ -92,6 +109,8 @@ def scene_and_session(party: Party, summary: EpisodeIn) -> tuple[Scene | None, S
                 "visibility": "revealed",
             },
         )
+        if session.campaign_id != party.campaign_id:
+            raise Invalid(f"The session {summary.session_id} belongs to another campaign.")
     if not summary.scene_id:
         return None, session
     scene, _new = Scene.objects.get_or_create(
@@ -108,7 +127,7 @@ def scene_and_session(party: Party, summary: EpisodeIn) -> tuple[Scene | None, S
             "in_world_label": summary.when.in_world_label,
         },
     )
-    if scene.party_id not in (None, party.pk):
+    if scene.party_id not in (None, party.pk) or scene.campaign_id != party.campaign_id:
         raise Invalid(
             _("The scene %(scene_id)s belongs to another party.") % {"scene_id": summary.scene_id}
         )

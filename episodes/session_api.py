@@ -23,7 +23,6 @@ from episodes.schemas import (
     SessionOut,
     SessionPage,
 )
-from retrieval.errors import NotFound
 from worlds.callers import Caller
 from worlds.keys import Scope
 from worlds.lookup import find_party
@@ -129,9 +128,9 @@ def upsert_session(
 ) -> SessionOut:
     """By its id. `If-Match` with the ETag of the last answer refuses the change of a session that
     others have changed since."""
-    world = require_gm(request).world
-    rows = Session.objects.filter(world=world, external_id=entry.session_id)
-    write = partial(scenes.upsert_session, world, entry)
+    caller = require_gm(request)
+    rows = of_caller(Session.objects.filter(external_id=entry.session_id), caller)
+    write = partial(scenes.upsert_session, caller.world, entry, only=caller.campaign)
     return SessionOut.of(write_unless_stale(request, response, rows, write, path="sessions"))
 
 
@@ -141,9 +140,9 @@ def upsert_session(
 def upsert_scene(request: HttpRequest, response: HttpResponse, entry: Body[SceneIn]) -> SceneOut:
     """By its id. `If-Match` with the ETag of the last answer refuses the change of a scene that
     others have changed since."""
-    world = require_gm(request).world
-    rows = Scene.objects.filter(world=world, external_id=entry.scene_id)
-    write = partial(scenes.upsert_scene, world, entry)
+    caller = require_gm(request)
+    rows = of_caller(Scene.objects.filter(external_id=entry.scene_id), caller)
+    write = partial(scenes.upsert_scene, caller.world, entry, only=caller.campaign)
     return SceneOut.of(write_unless_stale(request, response, rows, write, path="scenes"))
 
 
@@ -225,20 +224,11 @@ def of_caller(rows: Any, caller: Caller) -> Any:
 
 
 def find_callers_session(caller: Caller, reference: str) -> Session:
-    session = find_session(caller.world, reference)
-    require_own_campaign(caller, session, "session")
-    return session
+    return find_session(caller.world, reference, campaign=caller.campaign)
 
 
 def find_callers_scene(caller: Caller, reference: str) -> Scene:
-    scene = find_scene(caller.world, reference)
-    require_own_campaign(caller, scene, "scene")
-    return scene
-
-
-def require_own_campaign(caller: Caller, row: Session | Scene, what: str) -> None:
-    if caller.campaign and row.campaign_id != caller.campaign.pk:
-        raise NotFound(f"There is no such {what} in the campaign {caller.campaign.slug}.")
+    return find_scene(caller.world, reference, campaign=caller.campaign)
 
 
 @transaction.atomic

@@ -14,6 +14,7 @@ from pydantic import BaseModel, Field
 from episodes.ingest import build_report, ingest_episode
 from episodes.lookup import find_scene, find_thread
 from episodes.models import Episode, Step, Thread
+from episodes.scenes import require_own
 from episodes.schemas import (
     ConsolidateIn,
     EpisodeIn,
@@ -36,7 +37,7 @@ from retrieval.llm import (
 )
 from retrieval.text import count_tokens
 from worlds.lookup import find_party
-from worlds.models import World
+from worlds.models import Campaign, World
 
 logger = logging.getLogger(__name__)
 SENTENCES = 8
@@ -84,22 +85,29 @@ class ThreadWindow:
 
 
 @transaction.atomic
-def append_steps(world: World, thread_id: str, entry: StepsIn) -> Thread:
+def append_steps(
+    world: World, thread_id: str, entry: StepsIn, *, only: Campaign | None = None
+) -> Thread:
     """Append steps, creating the thread if needed. Steps whose id is stored already are skipped.
 
-    Raises ThreadClosed when the thread has expired or become an episode.
+    Raises ThreadClosed when the thread has expired or become an episode. With `only`, the campaign
+    to which the caller's key is bound, a new thread belongs to it, and NotFound is raised for one
+    that does not.
     """
-    row, _new = Thread.objects.get_or_create(world=world, external_id=thread_id)
+    row, _new = Thread.objects.get_or_create(
+        world=world, external_id=thread_id, defaults={"campaign": only}
+    )
+    require_own(Thread.objects.filter(pk=row.pk), only)
     # The lock gives concurrent writers distinct step numbers.
     thread: Thread = Thread.objects.select_for_update(of=("self",)).get(pk=row.pk)
     if thread.state != Thread.State.OPEN or has_expired(thread):
         state = thread.get_state_display().lower()
         raise ThreadClosed(f"The thread {thread_id} is {state}: begin another one.")
     if entry.party_id:
-        thread.party = find_party(world, entry.party_id)
+        thread.party = find_party(world, entry.party_id, only)
         thread.campaign = thread.party.campaign
     if entry.scene_id:
-        thread.scene = find_scene(world, entry.scene_id)
+        thread.scene = find_scene(world, entry.scene_id, campaign=only)
     thread.title = entry.title or thread.title
     # Each write starts the time of the thread anew: it expires when nobody writes.
     seconds = entry.ttl_seconds or settings.THREAD_DAYS * 24 * 3600
@@ -154,13 +162,19 @@ def read_thread(
 
 
 def consolidate(
-    world: World, thread_id: str, entry: ConsolidateIn, *, came_from: str = ""
+    world: World,
+    thread_id: str,
+    entry: ConsolidateIn,
+    *,
+    came_from: str = "",
+    only: Campaign | None = None,
 ) -> IngestReport:
-    """Make an episode of a thread and close the thread. Doing it again changes nothing.
+    """Make an episode of a thread and close the thread. Doing it again changes nothing. `only` is
+    that of `append_steps`.
 
     Must not run inside a transaction, because it may call the language model.
     """
-    thread = find_thread(world, thread_id)
+    thread = find_thread(world, thread_id, campaign=only)
     if thread.episode and thread.state == Thread.State.CONSOLIDATED:
         return build_report(thread.episode, None, "unchanged")
     party_id = entry.party_id or (thread.party.slug if thread.party else None)
@@ -179,7 +193,7 @@ def consolidate(
         thread = Thread.objects.select_for_update(of=("self",)).get(pk=thread.pk)
         if thread.episode and thread.state == Thread.State.CONSOLIDATED:
             return build_report(thread.episode, None, "unchanged")
-        report = ingest_episode(world, summary, came_from=came_from)
+        report = ingest_episode(world, summary, came_from=came_from, campaign=only)
         thread.state = Thread.State.CONSOLIDATED
         thread.episode = Episode.objects.get(world=world, external_id=summary.summary_id)
         thread.save(update_fields=["state", "episode", "updated_at"])

@@ -49,7 +49,13 @@ def session_fetch(ask: SessionFetch, caller: Caller) -> SessionFetched:
     is `lore_search`. Example: {"party_id": "lanternbearers", "query": "the deal with the smuggler"}
     """
     scene = (
-        find_scene(caller.world, ask.scene_id, caller.audience, resembling=True)
+        find_scene(
+            caller.world,
+            ask.scene_id,
+            caller.audience,
+            campaign=caller.campaign,
+            resembling=True,
+        )
         if ask.scene_id
         else None
     )

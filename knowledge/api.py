@@ -4,7 +4,7 @@ from functools import partial
 from typing import Annotated
 
 from django.db import transaction
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 from django.http import HttpRequest, HttpResponse
 from ninja import Body, Path, Router, Status
 
@@ -26,7 +26,7 @@ from knowledge.schemas import (
     RuleWrite,
 )
 from knowledge.upsert import find_lore_entry, find_own_rule, slug_of, upsert_lore, upsert_rule
-from retrieval.errors import Invalid
+from retrieval.errors import Forbidden, Invalid
 from retrieval.tasks import embed_soon
 from worlds.audience_names import require_audiences
 from worlds.audiences import Visibility
@@ -104,7 +104,7 @@ def put_rule(request: HttpRequest, response: HttpResponse, entry: Body[RuleWrite
     system are read-only.
     `If-Match` or `version` refuses the change of a rule that others have changed since."""
     caller = require_gm(request)
-    rows = Rule.objects.filter(world=caller.world, key=entry.rule_id)
+    rows = rules_of(caller).filter(key=entry.rule_id)
     stored = rows.values_list("version", flat=True).first()
     with expecting(request, stored, in_body=entry.version) as version:
         result = _write_rule(caller, entry, version)
@@ -131,20 +131,39 @@ def put_rules_bulk(request: HttpRequest, batch: Body[EntryBatch]) -> BulkReport:
 )
 def get_rule(request: HttpRequest, response: HttpResponse, ref: str) -> RuleOut:
     """A rule of the key's own world, by its id; the shared ones are read with `rules_lookup`."""
-    rule = find_own_rule(require_gm(request).world, ref)
+    caller = require_gm(request)
+    rule = find_own_rule(caller.world, ref, campaign=caller.campaign)
     tag(response, rule.version)
     return rule_to_out(rule)
 
 
-def _campaign_to_write(caller: Caller, entry: LoreIn) -> str | None:
+def rules_of(caller: Caller) -> "QuerySet[Rule]":
+    """The world's own rules, without those of other campaigns than the caller's."""
+    rows = Rule.objects.filter(world=caller.world)
+    if caller.campaign:
+        rows = rows.filter(Q(campaign=None) | Q(campaign=caller.campaign))
+    return rows
+
+
+def find_changeable_rule(caller: Caller, reference: str) -> Rule:
+    """Return the rule. Raises `NotFound` for one of another campaign than the caller's, `Forbidden`
+    for one of the whole world if the caller's key is bound to a campaign."""
+    rule = find_own_rule(caller.world, reference, campaign=caller.campaign)
+    if caller.campaign and rule.campaign_id != caller.campaign.pk:
+        raise Forbidden(
+            f"This key changes the campaign {caller.campaign.slug} alone, not the rules of the "
+            "world."
+        )
+    return rule
+
+
+def _campaign_to_write(caller: Caller, entry: LoreIn | RuleIn) -> str | None:
     """Return the slug of the campaign that the entry belongs to, None for canon. A key that is
     bound to a campaign writes that campaign's overlay and nothing else."""
-    named = find_campaign(caller.world, entry.campaign) if entry.campaign else None
     own = caller.campaign
-    if own and named not in (None, own):
-        raise Invalid(f"This key writes for the campaign {own.slug} alone: leave out `campaign`.")
-    campaign = own or named
-    return campaign.slug if campaign else None
+    if not entry.campaign:
+        return own.slug if own else None
+    return find_campaign(caller.world, entry.campaign, only=own).slug
 
 
 def _write_lore(
@@ -172,7 +191,11 @@ def _write_rule(
     caller: Caller, entry: RuleWrite, expected_version: int | None = None
 ) -> EntryWritten:
     require_sound_markup(caller.world, entry.body)
-    rows = Rule.objects.filter(world=caller.world, key=entry.rule_id)
+    if caller.campaign:
+        entry = entry.model_copy(update={"campaign": _campaign_to_write(caller, entry)})
+        if Rule.objects.filter(world=caller.world, key=entry.rule_id).exists():
+            find_changeable_rule(caller, entry.rule_id)
+    rows = rules_of(caller).filter(key=entry.rule_id)
     require_useful_audiences(caller.world, entry, rows)
     with transaction.atomic():
         row, outcome = upsert_rule(

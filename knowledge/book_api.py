@@ -17,7 +17,7 @@ from worlds.base_schemas import ResponseModel, StrictModel
 from worlds.callers import Caller
 from worlds.lookup import as_uuid
 from worlds.references import Referenced
-from worlds.rest import check_match, require_gm, tag
+from worlds.rest import check_match, require_gm, require_whole_world, tag
 from worlds.rest_lists import ListQuery, page_of
 from worlds.schemas import Name, NextCursor, Prose
 
@@ -111,7 +111,7 @@ def patch_book(
     request: HttpRequest, response: HttpResponse, ref: Reference, change: Body[RuleBookChange]
 ) -> RuleBookOut:
     """Its title, edition and what is cited. The slug stays: the ids of its rules begin with it."""
-    caller = require_gm(request)
+    caller = require_whole_world(request)
     sent = change.model_dump(exclude_unset=True, mode="json")
     with transaction.atomic():
         book = lock_own_book(request, caller, ref)
@@ -135,7 +135,7 @@ def delete_book(
 ) -> Status[None]:
     """For good. 409 as long as there are rules in it, unless `with_rules` says so. An imported
     book is better undone with its import."""
-    caller = require_gm(request)
+    caller = require_whole_world(request)
     with transaction.atomic():
         book = lock_own_book(request, caller, ref)
         count = book.rules.count()
@@ -171,8 +171,6 @@ def lock_own_book(request: HttpRequest, caller: Caller, reference: str) -> Docum
     found = find_book(caller, reference)
     if found.world_id is None:
         raise Forbidden("This book is shared by all worlds of the game system: it is read-only.")
-    if caller.campaign:
-        raise Forbidden("Books are shared by all campaigns: use a key of the world.")
     book = Document.objects.select_for_update().get(pk=found.pk)
     check_match(request, book.version)
     return book

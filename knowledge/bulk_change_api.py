@@ -13,12 +13,11 @@ from ninja import Query
 from knowledge.api import router
 from knowledge.bulk_changes import undo_change
 from knowledge.editing_models import BulkChange
-from retrieval.errors import Forbidden
 from retrieval.tasks import embed_soon
 from worlds.base_schemas import ResponseModel
 from worlds.callers import Caller
 from worlds.lookup import find_by_id
-from worlds.rest import require_gm
+from worlds.rest import require_whole_world
 from worlds.rest_lists import ListQuery, TimeSort, page_of
 from worlds.rest_rows import require_unchanged, with_tag
 from worlds.schemas import NextCursor
@@ -62,7 +61,7 @@ def list_changes(
     request: HttpRequest, response: HttpResponse, query: Query[BulkChangeListQuery]
 ) -> dict[str, Any]:
     """What people changed with one action on the list of lore, the latest first."""
-    rows = changes_of(require_gm(request))
+    rows = changes_of(require_whole_world(request))
     return page_of(request, response, rows, query, SORTS).answer("changes", present_change)
 
 
@@ -74,7 +73,7 @@ def list_changes(
 )
 def get_change(request: HttpRequest, response: HttpResponse, change_id: UUID) -> BulkChangeOut:
     """Who changed how many entries, and whether it was undone."""
-    return with_tag(response, present_change(find_change(require_gm(request), change_id)))
+    return with_tag(response, present_change(find_change(require_whole_world(request), change_id)))
 
 
 @router.post(
@@ -86,9 +85,7 @@ def get_change(request: HttpRequest, response: HttpResponse, change_id: UUID) ->
 def undo(request: HttpRequest, change_id: UUID) -> BulkUndoReport:
     """The entries get back what they had before. Those that somebody changed since stay, and are
     listed as `skipped`. 409 when it was undone before."""
-    caller = require_gm(request)
-    if caller.campaign:
-        raise Forbidden("The change may be of the whole world: use a key of the world.")
+    caller = require_whole_world(request)
     change = find_change(caller, change_id)
     with require_unchanged(request, change, present_change):
         undone = undo_change(change, by=str(caller.key or "site")[:150])

@@ -15,11 +15,11 @@ from knowledge.lore_kinds import LoreKind
 from knowledge.markup_check import require_sound_markup
 from knowledge.models import Lore
 from knowledge.own_kinds import change_kind, create_kind, delete_kind
-from retrieval.errors import Forbidden, NotFound
+from retrieval.errors import NotFound
 from retrieval.tasks import embed_soon
 from worlds.base_schemas import ResponseModel, StrictModel
 from worlds.callers import Caller
-from worlds.rest import require_gm
+from worlds.rest import require_gm, require_whole_world
 from worlds.rest_rows import require_unchanged, set_location, with_tag
 from worlds.schemas import Name, Prose
 from worlds.versions import lock_row
@@ -81,7 +81,7 @@ def post_kind(
     request: HttpRequest, response: HttpResponse, entry: Body[LoreKindCreate]
 ) -> Status[LoreKindOut]:
     """Its id is made from the name. 409 when another kind has the name."""
-    caller = kinds_editor(request)
+    caller = require_whole_world(request)
     require_sound_markup(caller.world, entry.template)
     kind = create_kind(caller.world, **entry.model_dump())
     set_location(response, f"world/kinds/{kind.slug}")
@@ -106,7 +106,7 @@ def patch_kind(
     request: HttpRequest, response: HttpResponse, ref: Reference, change: Body[LoreKindChange]
 ) -> LoreKindOut:
     """The id stays: filters and imports name the kind by it. Entries stay as they are."""
-    caller = kinds_editor(request)
+    caller = require_whole_world(request)
     kind = find_kind(caller, ref)
     sent = change.model_dump(exclude_unset=True)
     require_sound_markup(caller.world, sent.get("template", ""))
@@ -127,7 +127,7 @@ def remove_kind(
     request: HttpRequest, ref: Reference, query: Query[KindDeletionQuery]
 ) -> Status[None]:
     """Its entries keep their texts and get another kind, by default `custom`."""
-    caller = kinds_editor(request)
+    caller = require_whole_world(request)
     kind = find_kind(caller, ref)
     wanted = query.entries_become or Lore.Kind.CUSTOM
     to_own = None if wanted in Lore.Kind else find_kind(caller, wanted)
@@ -140,13 +140,6 @@ def remove_kind(
         )
         embed_soon("lore")
     return Status(204, None)
-
-
-def kinds_editor(request: HttpRequest) -> Caller:
-    caller = require_gm(request)
-    if caller.campaign:
-        raise Forbidden("Kinds are shared by all campaigns: use a key of the world.")
-    return caller
 
 
 def find_kind(caller: Caller, reference: str) -> LoreKind:

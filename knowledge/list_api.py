@@ -13,7 +13,7 @@ from ninja import Body, Query, Status
 from pydantic import Field
 
 from knowledge import proposals
-from knowledge.api import Reference, router
+from knowledge.api import Reference, find_changeable_rule, router
 from knowledge.editing_models import LoreProposal
 from knowledge.models import Lore, Rule
 from knowledge.presenters import lore_to_out, lore_to_row, rule_to_row
@@ -28,7 +28,7 @@ from knowledge.schemas import (
 )
 from knowledge.schemas import Status as PublicationStatus
 from knowledge.trash import restore_lore, trash_lore, trashed_lore
-from knowledge.upsert import find_lore_entry, find_own_rule
+from knowledge.upsert import find_lore_entry
 from retrieval.errors import Forbidden
 from retrieval.tasks import embed_soon
 from worlds.audiences import Visibility
@@ -122,7 +122,11 @@ def filter_lore(rows: Any, caller: Caller, query: LoreListQuery) -> Any:
         rows = rows.filter(**{"custom_kind__slug" if is_own else "kind": query.kind})
     if query.campaign:
         canon = query.campaign == "canon"
-        rows = rows.filter(campaign=None if canon else find_campaign(caller.world, query.campaign))
+        rows = rows.filter(
+            campaign=None
+            if canon
+            else find_campaign(caller.world, query.campaign, only=caller.campaign)
+        )
     if query.tag:
         rows = rows.filter(tags__contains=[query.tag])
     if query.folder:
@@ -213,20 +217,10 @@ def list_rules(
 )
 def delete_rule(request: HttpRequest, ref: str) -> Status[None]:
     """For good. The rule that it replaced holds again."""
-    rule = find_deletable_rule(require_gm(request), ref)
+    rule = find_changeable_rule(require_gm(request), ref)
     check_match(request, rule.version)
     rule.delete()
     return Status(204, None)
-
-
-def find_deletable_rule(caller: Caller, reference: str) -> Rule:
-    rule = find_own_rule(caller.world, reference)
-    if caller.campaign and rule.campaign_id != caller.campaign.pk:
-        raise Forbidden(
-            f"This key changes the campaign {caller.campaign.slug} alone, not the rules of the "
-            "world."
-        )
-    return rule
 
 
 # --- proposals

@@ -44,6 +44,8 @@ class Lore(Versioned, Guarded, TrashedWithEntities):
     """An entry of the world's encyclopedia. With a campaign it is an overlay: it adds to canon, or
     replaces the entry that it `overrides`, in that campaign alone."""
 
+    campaign_path = "campaign"
+
     class Kind(models.TextChoices):
         PLACE = "place", _("Place")
         FACTION = "faction", _("Faction")
@@ -186,6 +188,8 @@ class LorePassage(Passage, Guarded):
     """A piece of a lore entry. Its audience is the entry's, narrowed by its secret block.
     `revealed_to` are the audiences of the reveals of this block; it survives when the entry is cut
     again."""
+
+    campaign_path = "campaign"
 
     lore = models.ForeignKey(Lore, models.CASCADE, related_name="passages")
     campaign = models.ForeignKey(Campaign, models.CASCADE, null=True, related_name="+")

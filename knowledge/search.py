@@ -25,7 +25,7 @@ from knowledge.rule_questions import RuleReading, read_rule_question
 from knowledge.schemas import LoreFilters, LoreQuestion, RulesQuestion
 from knowledge.searched_rows import LoreRows, RuleRows
 from knowledge.upsert import find_kind
-from retrieval.errors import Forbidden, Invalid
+from retrieval.errors import Forbidden
 from retrieval.search import (
     CompiledRows,
     Expansion,
@@ -178,10 +178,7 @@ def narrow_caller(caller: Caller, filters: LoreFilters) -> Caller:
         find_kind(caller.world, filters.kind)
     if not filters.campaign:
         return caller
-    campaign = find_campaign(caller.world, filters.campaign)
-    if caller.campaign not in (None, campaign):
-        bound = f"This key asks within the campaign {caller.campaign} alone"
-        raise Invalid(f"{bound}: leave out the filter `campaign`.")
+    campaign = find_campaign(caller.world, filters.campaign, only=caller.campaign)
     return replace(caller, campaign=campaign)
 
 

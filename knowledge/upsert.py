@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from django.db import transaction
+from django.db.models import Q
 from django.utils.translation import gettext as _
 
 from knowledge.entry_store import Outcome, save_all, save_entry
@@ -142,8 +143,10 @@ def _find_overridden(world: World, entry: LoreIn, row: Lore, old: Lore | None) -
 
 def find_lore_entry(world: World, reference: str, *, campaign: Campaign | None = None) -> Lore:
     """Return the entry with this slug, id or name: of the campaign if it has one, else of canon.
-    Raises `NotFound` or `Ambiguous`."""
+    With a campaign, those of others are not found. Raises `NotFound` or `Ambiguous`."""
     lore = Lore.objects.filter(world=world)
+    if campaign:
+        lore = lore.filter(Q(campaign=None) | Q(campaign=campaign))
     own = lore.filter(campaign=campaign)
     row: Lore | None = (
         own.filter(slug=reference.lower()).first() or lore.filter(pk=as_uuid(reference)).first()
@@ -206,8 +209,13 @@ def upsert_rule(
     return row, outcome
 
 
-def find_own_rule(world: World, key: str) -> Rule:
-    rule: Rule | None = Rule.objects.select_related("document").filter(world=world, key=key).first()
+def find_own_rule(world: World, key: str, *, campaign: Campaign | None = None) -> Rule:
+    """Return the world's own rule. With `campaign`, to which the caller's key is bound, those of
+    other campaigns are not found."""
+    rows = Rule.objects.select_related("document").filter(world=world, key=key)
+    if campaign:
+        rows = rows.filter(Q(campaign=None) | Q(campaign=campaign))
+    rule: Rule | None = rows.first()
     if rule is None:
         raise NotFound(_("This world has no rule %(key)r of its own.") % {"key": key})
     return rule

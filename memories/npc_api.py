@@ -82,6 +82,7 @@ def tell_another(
         sureness=entry.sureness,
         told_at=entry.in_world_at,
         told_label=entry.in_world_label,
+        only_campaign=caller.campaign.pk if caller.campaign else None,
     )
     is_reviewer = {Scope.AGENT_REVIEW, Scope.ADMIN} & set(caller.scopes)
     made_by = Maker.PERSON if is_reviewer else Maker.TOOL
@@ -108,7 +109,9 @@ def delete_hearsay(request: HttpRequest, ref: Reference, hearsay_id: UUID) -> St
     """The NPC does not remember it any more, nor does anyone to whom it told it on."""
     caller = require_gm(request)
     listener = find_npc(caller.world, ref)
-    take_back(find_hearsay(listener, hearsay_id), by=str(caller.key or ""))
+    campaign = caller.campaign.pk if caller.campaign else None
+    hearsay = find_hearsay(listener, hearsay_id, only_campaign=campaign)
+    take_back(hearsay, by=str(caller.key or ""))
     return Status(204, None)
 
 

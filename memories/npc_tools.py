@@ -53,6 +53,7 @@ def memory_tell(ask: TellAsk, caller: Caller) -> TellAnswer:
         text=ask.text,
         sureness=ask.sureness,
         told_at=ask.in_world_at,
+        only_campaign=caller.campaign.pk if caller.campaign else None,
     )
     return present_telling(tell(telling, by=str(caller.key or "agent"), made_by=Maker.TOOL))
 

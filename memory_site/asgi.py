@@ -26,7 +26,7 @@ django.setup(set_prefix=False)
 
 from django.conf import settings  # noqa: E402 - needs the apps that the line above loads
 
-from memory_site.mcp import McpEndpoint, Receive, Scope, Send  # noqa: E402
+from memory_site.mcp import MAX_BODY, McpEndpoint, Receive, Scope, Send  # noqa: E402
 from worlds import audit  # noqa: E402
 
 BODY_SECONDS, BODY_BYTES_PER_SECOND = 20.0, 20_000
@@ -35,18 +35,21 @@ a few hundred clients that send a byte now and then would hold every connection.
 
 
 class BodyTooLarge(Exception):
-    """The body has more than `UPLOAD_MAX_MB`."""
+    """The body has more than so many bytes."""
+
+    def __init__(self, most: int) -> None:
+        super().__init__(most)
+        self.most = most
 
 
 class BodyTooSlow(Exception):
     """The body did not come in the time that it had."""
 
 
-def limit_body(receive: Receive, scope: Scope) -> Receive:
-    """Return `receive` which raises `BodyTooLarge`: at once if the body's announced length is too
-    large, else when too much of it has come; and `BodyTooSlow`. The body is written to disk while
-    it is read. After its end the client may wait as long as it likes."""
-    most = settings.UPLOAD_MAX_MB * 1_000_000
+def limit_body(receive: Receive, scope: Scope, *, most: int) -> Receive:
+    """Return `receive` which raises `BodyTooLarge`: at once if the body's announced length is more
+    than `most` bytes, else when more of it has come; and `BodyTooSlow`. After the end of the body
+    the client may wait as long as it likes."""
     announced = dict(scope["headers"]).get(b"content-length", b"0")
     count, is_read = 0, False
     started = monotonic()
@@ -54,7 +57,7 @@ def limit_body(receive: Receive, scope: Scope) -> Receive:
     async def receive_limited() -> Any:
         nonlocal count, is_read
         if announced.isdigit() and int(announced) > most:
-            raise BodyTooLarge
+            raise BodyTooLarge(most)
         if is_read:
             return await receive()
         deadline = started + BODY_SECONDS + count / BODY_BYTES_PER_SECOND
@@ -65,17 +68,17 @@ def limit_body(receive: Receive, scope: Scope) -> Receive:
         count += len(message.get("body", b""))
         is_read = not message.get("more_body", False)
         if count > most:
-            raise BodyTooLarge
+            raise BodyTooLarge(most)
         return message
 
     return receive_limited
 
 
-async def refuse_body(send: Send, fault: Exception) -> None:
-    status = 413
-    text = f"The request may have at most {settings.UPLOAD_MAX_MB} MB: send less at once."
-    if isinstance(fault, BodyTooSlow):
-        status, text = 408, "The body came too slowly: send the request again."
+async def refuse_body(send: Send, fault: BodyTooLarge | BodyTooSlow) -> None:
+    status, text = 408, "The body came too slowly: send the request again."
+    if isinstance(fault, BodyTooLarge):
+        megabytes = fault.most // 1_000_000
+        status, text = 413, f"The request may have at most {megabytes} MB: send less at once."
     headers = [(b"content-type", b"text/plain; charset=utf-8"), (b"connection", b"close")]
     await send({"type": "http.response.start", "status": status, "headers": headers})
     await send({"type": "http.response.body", "body": text.encode()})
@@ -127,8 +130,10 @@ class OneThreadHandler(ASGIHandler):
         self.threads = threads
 
     async def __call__(self, scope: dict[str, Any], receive: Any, send: Any) -> None:
+        most = settings.UPLOAD_MAX_MB * 1_000_000
         try:
-            body = await self.read_body(limit_body(receive, scope))
+            # The body is written to disk while it is read.
+            body = await self.read_body(limit_body(receive, scope, most=most))
         except RequestAborted:
             return
         except (BodyTooLarge, BodyTooSlow) as fault:
@@ -203,8 +208,12 @@ class Application:
     async def answer_mcp(
         self, mcp: McpEndpoint, scope: Scope, receive: Receive, send: Send
     ) -> None:
-        """Read the body within its time, then let the MCP server answer."""
-        limited, messages = limit_body(receive, scope), list[Any]()
+        """Authenticate, read the body within its time, then let the MCP server answer. The body is
+        kept in memory: of somebody without a key none is read."""
+        admitted = await mcp.authenticate(scope, send)
+        if admitted is None:
+            return
+        limited, messages = limit_body(receive, scope, most=MAX_BODY), list[Any]()
         try:
             while not messages or messages[-1].get("more_body"):
                 messages.append(await limited())
@@ -215,7 +224,7 @@ class Application:
         async def receive_again() -> Any:
             return messages.pop(0) if messages else await receive()
 
-        await mcp(scope, receive_again, send)
+        await mcp.answer(admitted, receive_again, send)
 
     async def run_lifespan(self, receive: Receive, send: Send) -> None:
         """Follow the ASGI lifespan protocol: start, wait for shutdown, stop."""

@@ -7,12 +7,12 @@ from django.http import HttpRequest
 from ninja import Body, Router
 from pydantic import Field
 
-from art.upsert import find_card
+from art.api import find_callers_card
 from episodes.session_api import delete_unless_used, find_callers_scene, find_callers_session
+from knowledge.api import find_changeable_rule
 from knowledge.list_api import (
     delete_lore_entry,
     find_deletable_entry,
-    find_deletable_rule,
     restore_lore_entry,
 )
 from npcs.api import restore_trashed_npc
@@ -60,10 +60,10 @@ def delete_lore(caller: Caller, reference: str) -> None:
 DELETIONS: dict[str, Callable[[Caller, str], Any]] = {
     "lore": delete_lore,
     "npc": delete_npc,
-    "rule": lambda caller, ref: find_deletable_rule(caller, ref).delete(),
+    "rule": lambda caller, ref: find_changeable_rule(caller, ref).delete(),
     "session": lambda caller, ref: delete_unless_used(find_callers_session(caller, ref)),
     "scene": lambda caller, ref: delete_unless_used(find_callers_scene(caller, ref)),
-    "art": lambda caller, ref: find_card(caller.world, ref).delete(),
+    "art": lambda caller, ref: find_callers_card(caller, ref).delete(),
 }
 RESTORATIONS: dict[str, Callable[[Caller, str], Any]] = {
     "lore": restore_lore_entry,

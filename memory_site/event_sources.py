@@ -16,6 +16,7 @@ KNOWN_TO_PARTY = (
     f"jsonb_build_array('party:' || {PARTY_OF}) END"
 )
 CAMPAIGN_OF_PARTY = "(SELECT campaign_id FROM worlds_party WHERE worlds_party.id = r.party_id)"
+CAMPAIGN_OF_SCENE = "(SELECT campaign_id FROM episodes_scene WHERE episodes_scene.id = r.scene_id)"
 WORLD_OF_NPC = "(SELECT world_id FROM npcs_npc WHERE npcs_npc.id = r.npc_id)"
 SLUG_OF_NPC = "(SELECT slug FROM npcs_npc WHERE npcs_npc.id = r.npc_id)"
 PARTY_OF_CHARACTER = (
@@ -140,8 +141,16 @@ EVENT_SOURCES = (
         player_text="ROW(r.name, r.aliases, r.role)",
         prose="r.summary",
     ),
-    EventSource("disposition", "npcs.DispositionChange", SLUG_OF_NPC, world=WORLD_OF_NPC),
-    EventSource("art", "art.ArtCard", "r.external_id", version="r.version"),
+    EventSource(
+        "disposition",
+        "npcs.DispositionChange",
+        SLUG_OF_NPC,
+        world=WORLD_OF_NPC,
+        campaign=CAMPAIGN_OF_PARTY,
+    ),
+    EventSource(
+        "art", "art.ArtCard", "r.external_id", version="r.version", campaign=CAMPAIGN_OF_SCENE
+    ),
 )
 """Cards, facts and changes of mind are told to game masters: what of them players may see depends
 on other rows, whose changes are no changes of theirs."""

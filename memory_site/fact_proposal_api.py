@@ -4,6 +4,7 @@ from datetime import datetime
 from typing import Annotated, Any, Literal, Self
 from uuid import UUID
 
+from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from ninja import Body, Query, Router
 from pydantic import Field
@@ -26,7 +27,7 @@ from worlds.base_schemas import ResponseModel, StrictModel
 from worlds.callers import Caller
 from worlds.keys import Scope
 from worlds.lookup import find_party
-from worlds.rest import NeedsKey, own_transaction, require_gm
+from worlds.rest import NeedsKey, own_transaction, require_gm, require_whole_world
 from worlds.rest_lists import SortedQuery, page_of
 from worlds.rest_rows import require_unchanged, with_tag
 from worlds.schemas import NextCursor
@@ -136,7 +137,7 @@ def list_fact_proposals(
 ) -> dict[str, Any]:
     """Facts, aliases, dates, deaths and new names that were read in texts. Nothing of it is
     believed before it is accepted."""
-    rows = proposals_of(require_gm(request).world)
+    rows = proposals_of_caller(require_gm(request))
     wanted = {"state": query.state, "kind": query.kind, "source_ref": query.source_ref}
     rows = rows.filter(**{name: value for name, value in wanted.items() if value})
     return page_of(request, response, rows, query, SORTS).answer(
@@ -154,11 +155,15 @@ def list_fact_proposals(
 def read_text_for_facts(request: HttpRequest, entry: Body[TextToRead]) -> dict[str, Any]:
     """Read an entry, an episode or a thread by rules, and by the language model when one is
     configured. Reading again brings only what is new: what was dropped does not come back."""
-    world = require_gm(request).world
     if entry.source_ref is None:
+        world = require_whole_world(request).world
         read_texts_of_world.delay(str(world.pk))
         return {"new": 0, "withdrawn": 0, "queued": True}
-    result = read_source(world, find_source(world, entry.source_kind, entry.source_ref))
+    caller = require_gm(request)
+    source = find_source(
+        caller.world, entry.source_kind, entry.source_ref, campaign=caller.campaign
+    )
+    result = read_source(caller.world, source)
     return {"new": result.new, "withdrawn": result.withdrawn, "queued": False}
 
 
@@ -174,7 +179,7 @@ def decide_fact_proposals(
     """Accept, drop or reopen many. Each is decided on its own; new names come before the facts
     about them."""
     caller = require_gm(request)
-    result = decide_ids(caller.world, entry.ids, entry.decision, by=name_of(caller))
+    result = decide_ids(proposals_of_caller(caller), entry.ids, entry.decision, by=name_of(caller))
     refused = [{"id": pk, "reason": reason} for pk, reason in result.refused.items()]
     return {"decided": result.decided, "refused": refused}
 
@@ -194,7 +199,7 @@ def accept_fact_proposal(
     """Writes the statement as it was proposed, or `statement`. 409 when it was decided already, or
     is about a new name that is not accepted yet; 400 for a death without a day."""
     caller = require_gm(request)
-    row = proposals_of(caller.world).filter(pk=proposal_id).first()
+    row = proposals_of_caller(caller).filter(pk=proposal_id).first()
     if row is None:
         raise NotFound(f"There is no proposal {proposal_id} here.")
     with require_unchanged(request, row, FactProposalOut.of):
@@ -222,13 +227,17 @@ def propose_from_thread(
     sentences, what the party learned, facts, loose ends. Nothing is written: send what is right
     when the thread is consolidated."""
     caller = require_gm(request)
-    thread = find_thread(caller.world, thread_id)
+    thread = find_thread(caller.world, thread_id, campaign=caller.campaign)
     party_id = entry.party_id or (thread.party.slug if thread.party else None)
     if party_id is None:
         raise Invalid("Name the party whose episode this is: the thread has none.")
     party = find_party(caller.world, party_id, caller.campaign)
     party.world = caller.world
     return propose(Report(party, transcript_of(thread)))
+
+
+def proposals_of_caller(caller: Caller) -> "QuerySet[FactProposal]":
+    return proposals_of(caller.world, caller.campaign)
 
 
 def name_of(caller: Caller) -> str:

@@ -16,13 +16,13 @@ from memory_site.imports.options import ImportOptions
 from memory_site.imports.runs import start_step
 from memory_site.imports.undo import EVERYTHING
 from memory_site.imports.uploads import create_run, delete_upload_after_commit
-from retrieval.errors import Conflict, Forbidden
+from retrieval.errors import Conflict
 from worlds.base_schemas import ResponseModel, StrictModel
 from worlds.callers import Caller
 from worlds.keys import Scope
 from worlds.lookup import find_by_id
 from worlds.models import ImportedRow, ImportRun
-from worlds.rest import NeedsKey, require_gm
+from worlds.rest import NeedsKey, require_whole_world
 from worlds.rest_lists import ListQuery, PageQuery, TimeSort, page_of
 from worlds.rest_rows import require_unchanged, set_location, with_tag
 from worlds.schemas import NextCursor
@@ -115,7 +115,7 @@ def list_imports(
     request: HttpRequest, response: HttpResponse, query: Query[ImportListQuery]
 ) -> dict[str, Any]:
     """The latest first, those of people too."""
-    rows = ImportRun.objects.filter(world=importer(request).world)
+    rows = ImportRun.objects.filter(world=require_whole_world(request).world)
     if query.state:
         rows = rows.filter(state=query.state)
     return page_of(request, response, rows, query, SORTS).answer("imports", present_run)
@@ -130,7 +130,7 @@ def post_import(
     """As multipart/form-data: `files` are a zip archive or single files of one of the formats that
     docs/import.md lists. They are read at once; nothing is written before the import is checked
     and started."""
-    run = create_run(importer(request).world, files, user=None)
+    run = create_run(require_whole_world(request).world, files, user=None)
     transaction.on_commit(partial(tasks.read_import.delay, str(run.pk)))
     set_location(response, f"world/imports/{run.pk}")
     return Status(201, with_tag(response, present_run(run)))
@@ -139,7 +139,7 @@ def post_import(
 @router.get(RUN, operation_id="import_get", summary="Get an import", response=ImportOut)
 def get_import(request: HttpRequest, response: HttpResponse, run_id: UUID) -> ImportOut:
     """Its step, and the report of what was found, what would be written or what was."""
-    return with_tag(response, present_run(find_run(importer(request), run_id)))
+    return with_tag(response, present_run(find_run(require_whole_world(request), run_id)))
 
 
 @router.get(
@@ -152,7 +152,7 @@ def list_rows(
     request: HttpRequest, response: HttpResponse, run_id: UUID, query: Query[ImportedRowQuery]
 ) -> dict[str, Any]:
     """Row by row, in the order of writing. Empty before the import is done."""
-    rows = find_run(importer(request), run_id).rows.defer("before")
+    rows = find_run(require_whole_world(request), run_id).rows.defer("before")
     if query.outcome:
         rows = rows.filter(outcome=query.outcome)
     else:
@@ -169,7 +169,7 @@ def check_import(
     request: HttpRequest, response: HttpResponse, run_id: UUID, check: Body[ImportCheck]
 ) -> ImportOut:
     """Keeps the options and carries out a dry run: the report tells what the import would do."""
-    run = find_run(importer(request), run_id)
+    run = find_run(require_whole_world(request), run_id)
     options = check.options.model_dump()
     is_reread = options["format"] != run.options.get("format", "")
     with require_unchanged(request, run, present_run):
@@ -210,7 +210,7 @@ def undo_import(
 def delete_import(request: HttpRequest, run_id: UUID) -> Status[None]:
     """One that was not carried out. 409 for others: they stay listed, so that they can be
     undone."""
-    run = find_run(importer(request), run_id)
+    run = find_run(require_whole_world(request), run_id)
     with require_unchanged(request, run, present_run):
         if run.state not in (State.READY, State.CHECKED, State.FAILED):
             raise Conflict("This import has changed the world, or runs: undo it instead.")
@@ -231,20 +231,13 @@ def start(
     **report: Any,
 ) -> ImportOut:
     """Begin a step of the import, if it is in one of the steps `allowed`. Raises `Conflict`."""
-    run = find_run(importer(request), run_id)
+    run = find_run(require_whole_world(request), run_id)
     with require_unchanged(request, run, present_run):
         start_step(run, step, allowed=allowed)
         run.report = {**run.report, **report}
         run.save(update_fields=["report"])
         transaction.on_commit(partial(TASKS[step].delay, str(run.pk)))
     return with_tag(response, present_run(run))
-
-
-def importer(request: HttpRequest) -> Caller:
-    caller = require_gm(request)
-    if caller.campaign:
-        raise Forbidden("Imports change the whole world: use a key that is bound to no campaign.")
-    return caller
 
 
 def find_run(caller: Caller, run_id: UUID) -> ImportRun:

@@ -32,7 +32,7 @@ from worlds.callers import Caller, admit
 from worlds.keys import Scope as KeyScope
 from worlds.rest import caller_with_headers
 
-MAX_BODY = 10 * 1024 * 1024
+MAX_BODY = 10_000_000
 INSTRUCTIONS = (
     "The memory of a tabletop world. Look facts up before you state them, cite their source, and "
     "say so when nothing is found. What a tool does not show, the characters at the table do not "
@@ -206,8 +206,7 @@ Send = Callable[[dict[str, Any]], Awaitable[None]]
 
 
 class McpEndpoint:
-    """The ASGI application at /mcp. It lives as long as its `manager` runs (the lifespan of the
-    process)."""
+    """What answers at /mcp. It lives as long as its `manager` runs: as the process does."""
 
     def __init__(self) -> None:
         self.manager = StreamableHTTPSessionManager(
@@ -218,7 +217,9 @@ class McpEndpoint:
             max_request_body_size=MAX_BODY,
         )
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def authenticate(self, scope: Scope, send: Send) -> Scope | None:
+        """Return the scope with the caller whose key is in its headers, and the profile that its
+        address names. Without a valid key send the problem and return None."""
         headers = CaseInsensitiveMapping(
             {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
         )
@@ -228,9 +229,12 @@ class McpEndpoint:
             profile = profile_in_query(scope.get("query_string", b""))
         except Exception as exc:
             await send_problem(send, exc, request_id)
-            return
-        inner = {**scope, "caller": caller, "profile": profile}
-        await self.manager.handle_request(inner, receive, send)  # type: ignore[arg-type]
+            return None
+        return {**scope, "caller": caller, "profile": profile}
+
+    async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Let the MCP server answer; `scope` is one that `authenticate` has returned."""
+        await self.manager.handle_request(scope, receive, send)  # type: ignore[arg-type]
 
 
 def caller_in_scope(context: Any) -> Caller:

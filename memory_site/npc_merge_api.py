@@ -15,7 +15,7 @@ from npcs.models import NPCMerge
 from worlds.base_schemas import ResponseModel, StrictModel
 from worlds.keys import Scope
 from worlds.lookup import find_by_id
-from worlds.rest import NeedsKey, expecting, require_gm
+from worlds.rest import NeedsKey, expecting, require_whole_world
 from worlds.rest_lists import ListQuery, page_of
 from worlds.schemas import NextCursor
 
@@ -78,7 +78,7 @@ def merge_into(request: HttpRequest, ref: Reference, entry: Body[NPCMergeIn]) ->
     """Dispositions with their ledger, episodes, facts, secrets, pictures and what the other one was
     told go over; the other one goes into the trash. `If-Match` takes the tag of the NPC that
     stays."""
-    caller = require_gm(request)
+    caller = require_whole_world(request)
     kept = find_npc(caller.world, ref)
     merged = find_npc(caller.world, entry.other)
     with expecting(request, kept.version) as version:
@@ -101,7 +101,7 @@ def list_merges(
 ) -> dict[str, Any]:
     """Those that stand and those that were undone. A merge whose other record was deleted for good
     is not listed any more."""
-    rows: Any = NPCMerge.objects.filter(world=require_gm(request).world)
+    rows: Any = NPCMerge.objects.filter(world=require_whole_world(request).world)
     rows = rows.select_related("kept", "merged")
     page = page_of(request, response, rows, query, SORTS)
     return page.answer("merges", NPCMergeOut.of)
@@ -116,7 +116,7 @@ def list_merges(
 def undo(request: HttpRequest, merge_id: UUID) -> NPCMergeOut:
     """Both records have again what each had; what was recorded since stays with the one that was
     kept. 409 when it was undone before, or the kept one was deleted or merged itself."""
-    caller = require_gm(request)
+    caller = require_whole_world(request)
     merges = NPCMerge.objects.filter(world=caller.world).select_related("kept", "merged")
     merge = find_by_id(merges, merge_id, what="merge")
     undone = undo_merge(merge, by=name_of(caller))

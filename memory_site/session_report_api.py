@@ -42,6 +42,6 @@ def propose_episode(request: HttpRequest, entry: Body[ReportIn]) -> Any:
     party.world = caller.world
     known = same_report(caller.world, entry.text)
     proposal = propose(Report(party, entry.text))
-    if known and known.episode:
+    if known and known.episode and caller.campaign in (None, known.episode.campaign):
         proposal.recorded_as = known.episode.external_id
     return proposal

@@ -262,7 +262,7 @@ def list_changes(
     caller = require_gm(request)
     party = find_party(caller.world, party_id, caller.campaign) if party_id else None
     npc = find_npc(caller.world, ref, resembling=True)
-    return {"changes": influences_on(npc, party, most=PAGE)}
+    return {"changes": influences_on(npc, party, most=PAGE, campaign=caller.campaign)}
 
 
 @router.post(

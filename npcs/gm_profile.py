@@ -24,6 +24,7 @@ from npcs.profiles import MOST_INFLUENCES, MOST_KNOWN, build_disposition, titles
 from npcs.schemas import DispositionOut, Influence, KnownSubject
 from npcs.score import ScoreChange, fold, label_of
 from worlds.callers import Caller
+from worlds.models import Campaign
 
 MOST_OPINIONS = 20
 PROFILE = Path(__file__).parent / "sql" / "profile.sql"
@@ -61,7 +62,7 @@ def read_gm_profile(caller: Caller, npc: str, party: str | None) -> NPCProfile |
         dynamic=NPCDynamic(
             disposition={each.party_id: each for each in present_dispositions(row)},
             influences=[Influence.model_validate(each) for each in influences[:MOST_INFLUENCES]],
-            knows=present_knowledge(json.loads(row["knows"])),
+            knows=present_knowledge(json.loads(row["knows"]), caller.campaign),
             opinions=present_opinions(row),
             standings=present_standings(row),
         ),
@@ -71,10 +72,13 @@ def read_gm_profile(caller: Caller, npc: str, party: str | None) -> NPCProfile |
     )
 
 
-def present_knowledge(reveals: list[dict[str, Any]]) -> list[KnownSubject]:
+def present_knowledge(
+    reveals: list[dict[str, Any]], campaign: Campaign | None
+) -> list[KnownSubject]:
     """Return what was revealed to the NPC, but for rows in the trash and deleted ones, which have
-    no title."""
-    titles = titles_of([(each["kind"], UUID(each["id"])) for each in reveals])
+    no title, and for those of other campaigns than `campaign`."""
+    subjects = [(each["kind"], UUID(each["id"])) for each in reveals]
+    titles = titles_of(subjects, campaign=campaign)
     return [
         KnownSubject(title=titles[each["kind"], UUID(each["id"])], **each)
         for each in reveals

@@ -31,8 +31,7 @@ from npcs.schemas import (
 from worlds.callers import Caller
 from worlds.keys import Scope
 from worlds.lookup import find_by_id, find_party
-from worlds.rest import NeedsKey, check_match, require_gm, tag
-from worlds.world_resource import refuse_campaign_keys
+from worlds.rest import NeedsKey, check_match, require_gm, require_whole_world, tag
 
 router = Router(tags=["npcs"], auth=NeedsKey(Scope.WORLD_WRITE))
 Reference = Annotated[str, Path(max_length=200)]
@@ -67,8 +66,7 @@ def put_rules(
 ) -> DispositionRulesOut:
     """They hold for changes from now on; entries of before stay, and can be reversed one by one.
     `soft_ends` recomputes the dispositions of the world."""
-    caller = require_gm(request)
-    refuse_campaign_keys(caller)
+    caller = require_whole_world(request)
     check_match(request, digest_of(rules_of(caller.world)))
     stored = set_rules(caller.world, **rules.model_dump(exclude_unset=True))
     tag(response, digest_of(stored))
@@ -122,8 +120,9 @@ def correct_standing(request: HttpRequest, entry: Body[StandingIn]) -> StandingO
 )
 def list_opinions(request: HttpRequest, ref: Reference) -> dict[str, Any]:
     """The best first, each with its latest changes."""
-    npc = find_npc(require_gm(request).world, ref, resembling=True)
-    return {"opinions": [present_opinion(each) for each in opinions_of(npc)]}
+    caller = require_gm(request)
+    npc = find_npc(caller.world, ref, resembling=True)
+    return {"opinions": [present_opinion(each) for each in opinions_of(npc, caller.campaign)]}
 
 
 @router.post(
@@ -138,7 +137,8 @@ def correct_opinion(request: HttpRequest, ref: Reference, entry: Body[OpinionIn]
     npc, other = find_npc(caller.world, ref), find_npc(caller.world, entry.other)
     by = name_of(caller)
     opinions.correct_opinion(npc, other, by=entry.delta, reason=entry.reason, made_by=by)
-    return next(present_opinion(each) for each in opinions_of(npc) if each.toward == other)
+    found = opinions_of(npc, caller.campaign)
+    return next(present_opinion(each) for each in found if each.toward == other)
 
 
 @router.get(

@@ -29,7 +29,7 @@ from npcs.score import ScoreChange, fold, label_of
 from retrieval.errors import Invalid, NotFound
 from retrieval.text import KnownName, NameIndex, fold_name
 from worlds.lookup import as_uuid
-from worlds.models import Party, World
+from worlds.models import Campaign, Party, World
 
 Kind = OpinionChange.Kind
 LARGEST = 200
@@ -87,9 +87,11 @@ class OpinionsOfNPC:
     of_factions: list[Opinion]
 
 
-def opinions_around(npc: NPC) -> OpinionsOfNPC:
-    """Read both in one statement, and whom they are about in three."""
-    rows: Any = OpinionChange.objects.raw(statement(OPINIONS), {"npc": npc.pk})
+def opinions_around(npc: NPC, campaign: Campaign | None = None) -> OpinionsOfNPC:
+    """Read both in one statement, and whom they are about in three. With a campaign, what others
+    changed is left out."""
+    values = {"npc": npc.pk, "campaign": campaign.pk if campaign else None}
+    rows: Any = OpinionChange.objects.raw(statement(OPINIONS), values)
     entries = list(rows.prefetch_related("faction", "party", "other"))
     own = [entry for entry in entries if entry.npc_id]
     for entry in own:
@@ -98,9 +100,10 @@ def opinions_around(npc: NPC) -> OpinionsOfNPC:
     return OpinionsOfNPC(fold_opinions(npc.world, own), fold_opinions(npc.world, theirs))
 
 
-def opinions_of(npc: NPC) -> list[Opinion]:
-    """Return what the NPC thinks of others, the best first."""
-    return opinions_around(npc).of_others
+def opinions_of(npc: NPC, campaign: Campaign | None = None) -> list[Opinion]:
+    """Return what the NPC thinks of others, the best first. With a campaign, what others changed is
+    left out."""
+    return opinions_around(npc, campaign).of_others
 
 
 def fold_opinions(world: World, entries: Iterable[Any]) -> list[Opinion]:

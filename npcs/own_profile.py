@@ -145,7 +145,7 @@ def own_disposition(disposition: DispositionOut, influences: list[Influence]) ->
 def own_opinions(npc: NPC, caller: Caller) -> list[OpinionInProfile]:
     """What the NPC thinks of those whom it may know of, the strongest first, with the reasons that
     episodes told."""
-    opinions = opinions_of(npc)
+    opinions = opinions_of(npc, caller.campaign)
     others: Any = NPC.objects.filter(pk__in=[each.toward.pk for each in opinions])
     known = set(others.visible_to(caller.audience).values_list("pk", flat=True))
     found = []

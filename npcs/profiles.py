@@ -30,7 +30,7 @@ from npcs.schemas import (
 from npcs.score import ScoreChange, decay, decay_axes, feelings_of, fold, label_of
 from worlds.audiences import GM, NAMES_NO_CHARACTER, Audience, Guarded
 from worlds.models import Campaign, Party, World
-from worlds.reveals import models_with_visibility
+from worlds.reveals import in_campaign, models_with_visibility
 
 MOST_INFLUENCES = 20
 MOST_KNOWN = 30
@@ -177,10 +177,15 @@ def initial_disposition(npc: NPC, party: Party) -> DispositionOut:
     return build_disposition(party_id=party.slug, party=party.name, score=float(npc.base))
 
 
-def influences_on(npc: NPC, party: Party | None, *, most: int) -> list[Influence]:
-    """Return the changes of what `npc` thinks, latest first, also those that do not count."""
+def influences_on(
+    npc: NPC, party: Party | None, *, most: int, campaign: Campaign | None = None
+) -> list[Influence]:
+    """Return the changes of what `npc` thinks of the party, of the parties of `campaign` or of all,
+    latest first, also those that do not count."""
     entries: Any = DispositionChange.objects.filter(npc=npc).changes().with_ruling()
     entries = entries.filter(is_current=True, **({"party": party} if party else {}))
+    if campaign:
+        entries = entries.filter(party__campaign=campaign)
     entries = entries.select_related("party").annotate_episode().order_by("-happened_at", "-id")
     return [present_influence(entry) for entry in entries[:most]]
 
@@ -291,7 +296,7 @@ def rows_found(model: type[Guarded], audience: Audience, campaign: Campaign | No
     manager: Any = model._default_manager
     rows = manager.visible_to(audience)
     if audience.is_gm:
-        return rows
+        return in_campaign(rows, campaign)
     if model is Secret:
         return rows.filter(npc__in=NPC.objects.visible_to(audience))
     if model is Episode:

@@ -1,6 +1,6 @@
 """Admin of worlds, the people at the table, keys, the reveal log and the audit."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 from django.contrib import admin, messages
 from django.contrib.auth.models import User
@@ -32,7 +32,7 @@ from worlds.models import (
     Reveal,
     World,
 )
-from worlds.roles import is_operator
+from worlds.roles import is_operator, may_administer_by_key
 from worlds.webhook_admin import WebhookAdmin, WebhookDeliveryAdmin
 
 # Registered by their modules.
@@ -135,7 +135,12 @@ class PartyAdmin(DeletesLedgers, WorldScoped, ModelAdmin):
 KEY_RULE_FIELDS = ("world", "audience", "scopes", "origins")
 
 
+RIGHTS_OF_KEYS = ("world", "campaign", "scopes", "audience", "namespace", "origins")
+
+
 class ApiKeyForm(ExactModelForm):
+    user: ClassVar[Any] = None
+    """Who fills in the form; `ApiKeyAdmin` sets it on the class of each request."""
     scopes = MultipleChoiceField(
         label=_("scopes"),
         choices=[(scope, scope) for scope in keys.Scope],
@@ -170,7 +175,18 @@ class ApiKeyForm(ExactModelForm):
                 keys.require_sound_key(ApiKey(**values))
             except Invalid as problem:
                 self.add_error(None, str(problem))
+            self.require_designer(cleaned)
         return cleaned
+
+    def require_designer(self, cleaned: dict[str, Any]) -> None:
+        """Let designers alone make a key that administers a world, or change its rights."""
+        if keys.Scope.ADMIN not in cleaned.get("scopes", ()):
+            return
+        is_widened = any(name in RIGHTS_OF_KEYS for name in self.changed_data)
+        if is_widened and not may_administer_by_key(self.user, cleaned.get("world")):
+            self.add_error(
+                "scopes", _("Only a designer of the world makes a key that administers it.")
+            )
 
     def clean_audience(self) -> str:
         try:
@@ -221,8 +237,12 @@ class ApiKeyAdmin(WorldScoped, ModelAdmin):
             obj.world and administered_worlds(request.user).filter(pk=obj.world.pk).exists()
         ):
             return self.readonly_fields
-        rights = ["world", "campaign", "scopes", "audience", "namespace", "origins"]
-        return [*self.readonly_fields, *rights]
+        return [*self.readonly_fields, *RIGHTS_OF_KEYS]
+
+    def get_form(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
+        form: Any = super().get_form(request, *args, **kwargs)
+        form.user = request.user
+        return form
 
     def formfield_for_foreignkey(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
         """A key is made for a world that the user is a designer or game master of."""

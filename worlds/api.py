@@ -34,7 +34,9 @@ def create_reveal(
     `passage`: `{"kind": "lorepassage", "id": "0190…", …}`. Revealing it again returns the existing
     entry."""
     caller = require_gm(request)
-    subject = reveals.find_subject(caller.world, entry.kind, entry.id, secret=entry.secret)
+    subject = reveals.find_subject(
+        caller.world, entry.kind, entry.id, secret=entry.secret, campaign=caller.campaign
+    )
     details = entry.model_dump(exclude={"kind", "id", "secret", "audience"})
     audience = caller.as_audience(entry.audience).audience
     row = reveals.reveal(subject, audience, by=str(caller.key or ""), **details)
@@ -56,7 +58,7 @@ def list_reveals(
 ) -> dict[str, Any]:
     """Undone reveals are listed too, with `undone_at`."""
     caller = require_gm(request)
-    entries = Reveal.objects.filter(world=caller.world).order_by("-id")
+    entries = reveals.entries_of(caller.world, caller.campaign).order_by("-id")
     if audience:
         entries = entries.filter(audience=str(caller.as_audience(audience).audience))
     if cursor:
@@ -99,5 +101,5 @@ def present_reveal(row: Reveal) -> RevealEntryOut:
 
 
 def _entry(caller: Caller, entry_id: UUID) -> Reveal:
-    rows = Reveal.objects.filter(world=caller.world).select_related("world")
-    return find_by_id(rows, entry_id, what="reveal")
+    rows = reveals.entries_of(caller.world, caller.campaign)
+    return find_by_id(rows.select_related("world"), entry_id, what="reveal")

@@ -234,6 +234,9 @@ class Guarded(models.Model):
     """A `revealed` row is known to the row's own `party`, unless it names characters: then it is
     known to those whom it names."""
 
+    campaign_path: ClassVar[str] = ""
+    """The lookup of the campaign to which a row belongs; empty: all campaigns share such rows."""
+
     world = models.ForeignKey(World, models.CASCADE, related_name="+")
     visibility = models.CharField(
         _("visibility"), max_length=10, choices=Visibility, default=Visibility.GM

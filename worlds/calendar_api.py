@@ -26,9 +26,8 @@ from worlds.calendars.definition import CalendarDefinition
 from worlds.calendars.moons import phases_on
 from worlds.calendars.presets import PRESETS, preset, preset_title
 from worlds.keys import Scope
-from worlds.rest import NeedsKey, caller_of, expecting, require_gm, tag
+from worlds.rest import NeedsKey, caller_of, expecting, require_gm, require_whole_world, tag
 from worlds.world_calendar import calendar_of, calendar_version, save_calendar, show_date
-from worlds.world_resource import refuse_campaign_keys
 
 router = Router(tags=["world"], auth=NeedsKey(Scope.TOOLS_READ))
 MOST_VERSIONS = 50
@@ -57,8 +56,7 @@ def put_calendar(
 ) -> CalendarOut:
     """The stored days stay as they are: what changes is how they are called. The calendar from
     before stays among the versions."""
-    caller = require_gm(request)
-    refuse_campaign_keys(caller)
+    caller = require_whole_world(request)
     definition = change.definition
     if change.preset:
         definition = preset(change.preset, caller.world.language)

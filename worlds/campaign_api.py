@@ -15,7 +15,7 @@ from worlds.lookup import find_named_exactly
 from worlds.members import new_slug
 from worlds.models import Campaign, Party
 from worlds.references import require_unreferenced
-from worlds.rest import NeedsKey, check_match, require_gm, tag
+from worlds.rest import NeedsKey, check_match, require_gm, require_whole_world, tag
 from worlds.rest_lists import ListQuery, page_of
 from worlds.rest_rows import set_location
 from worlds.schemas import (
@@ -31,12 +31,7 @@ from worlds.schemas import (
     WorldOut,
 )
 from worlds.versions import digest_of_row, lock_row
-from worlds.world_resource import (
-    change_world,
-    digest_of_world,
-    present_world,
-    refuse_campaign_keys,
-)
+from worlds.world_resource import change_world, digest_of_world, present_world
 
 router = Router(tags=["world"], auth=NeedsKey(Scope.WORLD_WRITE))
 Reference = Annotated[str, Path(max_length=200)]
@@ -64,8 +59,7 @@ def patch_own_world(
     request: HttpRequest, response: HttpResponse, change: Body[WorldChange]
 ) -> WorldOut:
     """The fields that are sent change; the slug stays."""
-    caller = require_gm(request)
-    refuse_campaign_keys(caller)
+    caller = require_whole_world(request)
     world = change_world(request, type(caller.world).objects.get(pk=caller.world.pk), change)
     tag(response, digest_of_world(world))
     return present_world(world)
@@ -94,8 +88,7 @@ def post_campaign(
     request: HttpRequest, response: HttpResponse, entry: Body[CampaignIn]
 ) -> Status[CampaignOut]:
     """409 when the slug is taken."""
-    caller = require_gm(request)
-    refuse_campaign_keys(caller)
+    caller = require_whole_world(request)
     rows = Campaign.objects.filter(world=caller.world)
     slug = new_slug(entry.campaign_id, entry.name, rows, "campaign")
     row = Campaign.objects.create(world=caller.world, slug=slug, name=entry.name)

@@ -9,10 +9,10 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from worlds.audiences import GM, PUBLIC
-from worlds.invitations import MAY_GRANT
 from worlds.keys import Scope
 from worlds.models import Campaign, Character, GameSystem, Invitation, Membership, Party, World
 from worlds.pages import Viewer
+from worlds.roles import MAY_GRANT
 
 LIFETIMES = {7: _("One week"), 30: _("One month"), 90: _("Three months"), 365: _("One year")}
 FOR_EVER = 0
@@ -36,6 +36,17 @@ def roles_offered(viewer: Viewer) -> list[tuple[str, str]]:
     """Return the roles that the viewer may give, as choices."""
     offered = MAY_GRANT.get(viewer.role, ())
     return [(role.value, str(role.label)) for role in Membership.Role if role in offered]
+
+
+def scopes_offered(viewer: Viewer) -> list[tuple[str, Any]]:
+    """Return the scopes that the viewer may give a key, as choices. A key that administers the
+    world gives every role, as a designer does: designers alone make one."""
+    may_grant_all = Membership.Role.DESIGNER in MAY_GRANT.get(viewer.role, ())
+    return [
+        (scope.value, words)
+        for scope, words in SCOPES_IN_WORDS.items()
+        if may_grant_all or scope != Scope.ADMIN
+    ]
 
 
 class InvitationForm(forms.ModelForm):  # type: ignore[type-arg]  # not subscriptable at run time
@@ -136,7 +147,6 @@ class KeyForm(forms.Form):
     )
     scopes = forms.MultipleChoiceField(
         label=_("What may it do?"),
-        choices=[(scope.value, words) for scope, words in SCOPES_IN_WORDS.items()],
         widget=forms.CheckboxSelectMultiple,
         initial=[Scope.TOOLS_READ.value],
     )
@@ -162,6 +172,8 @@ class KeyForm(forms.Form):
 
     def __init__(self, *args: Any, viewer: Viewer, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        scopes: Any = self.fields["scopes"]
+        scopes.choices = scopes_offered(viewer)
         audience: Any = self.fields["audience"]
         audience.choices = [
             (str(PUBLIC), _("What everybody may know")),

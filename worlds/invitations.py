@@ -14,22 +14,17 @@ from django.db.models import F
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from retrieval.errors import Forbidden, NotFound
+from retrieval.errors import NotFound
 from worlds.keys import digest
 from worlds.models import Character, Invitation, Membership, Party, World
-from worlds.roles import Role
-
-MAY_GRANT: dict[str, tuple[str, ...]] = {
-    Role.DESIGNER: (Role.DESIGNER, Role.GM, Role.PLAYER),
-    Role.GM: (Role.GM, Role.PLAYER),
-}
-"""Nobody grants more than they have."""
+from worlds.roles import check_may_grant
 
 
 def create_invitation(
     world: World,
     *,
     role: str,
+    granted_by: str,
     invited_by: Any,
     days: int = 7,
     max_uses: int = 1,
@@ -37,7 +32,9 @@ def create_invitation(
     character: Character | None = None,
     note: str = "",
 ) -> tuple[Invitation, str]:
-    """Store an invitation; return it with its token, which cannot be shown again."""
+    """Store an invitation; return it with its token, which cannot be shown again. `granted_by` is
+    the role of whoever invites: raises `Forbidden` for one that may not grant `role`."""
+    check_may_grant(granted_by, role)
     token = secrets.token_urlsafe(32)
     invitation = Invitation.objects.create(
         world=world,
@@ -102,8 +99,3 @@ def _rights_of(invitation: Invitation) -> dict[str, Any]:
 
 def revoke_invitation(invitation: Invitation) -> None:
     Invitation.objects.filter(pk=invitation.pk, revoked_at=None).update(revoked_at=timezone.now())
-
-
-def check_may_grant(own_role: str, role: str) -> None:
-    if role not in MAY_GRANT.get(own_role, ()):
-        raise Forbidden(_("A game master invites game masters and players, a designer everybody."))

@@ -165,8 +165,11 @@ def find_world(slug: str | None) -> World:
     raise NotFound(detail % {"slug": slug, "slugs": slugs})
 
 
-def find_campaign(world: World, reference: str) -> Campaign:
+def find_campaign(world: World, reference: str, *, only: Campaign | None = None) -> Campaign:
+    """Return the campaign; with `only`, that of a caller who is bound to one, no other is found."""
     campaigns = Campaign.objects.filter(world=world).select_related("world")
+    if only:
+        campaigns = campaigns.filter(pk=only.pk)
     return find_named_exactly(campaigns, reference, what="campaign")
 
 

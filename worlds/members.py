@@ -10,7 +10,7 @@ from django.utils.translation import gettext
 
 from retrieval.errors import Conflict, NotFound
 from worlds.models import GM_ROLES, Character, GameSystem, Membership, Party, World
-from worlds.roles import Role
+from worlds.roles import Role, check_may_grant
 
 
 @transaction.atomic
@@ -18,10 +18,15 @@ def change_member(
     member: Membership,
     *,
     role: str,
+    granted_by: str,
     party: Party | None = None,
     character: Character | None = None,
 ) -> None:
-    """Give a member another role; only players have a party and a character, whose party counts."""
+    """Give a member another role; only players have a party and a character, whose party counts.
+    `granted_by` is the role of whoever does it: raises `Forbidden` for one that may not grant the
+    new role or the present one."""
+    check_may_grant(granted_by, member.role)
+    check_may_grant(granted_by, role)
     if role not in GM_ROLES:
         _keep_a_game_master(member)
     if role != Role.PLAYER:

@@ -19,7 +19,7 @@ from worlds.keys import Scope
 from worlds.lookup import find_by_id, find_campaign, find_named_exactly, find_party
 from worlds.members import change_member, remove_member
 from worlds.models import ApiKey, Character, Invitation, Membership, Party
-from worlds.rest import NeedsKey, require_gm
+from worlds.rest import NeedsKey, require_gm, require_whole_world
 from worlds.rest_rows import require_unchanged, set_location, with_tag
 from worlds.schemas import (
     InvitationIn,
@@ -33,12 +33,15 @@ from worlds.schemas import (
 router = Router(tags=["people"], auth=NeedsKey(Scope.ADMIN))
 MemberId = Annotated[int, Path(ge=1, lt=2**31)]
 MOST_ROWS = 200
+ROLE_OF_KEYS = Membership.Role.DESIGNER
+"""As whom a key with the scope admin grants roles: designers alone make such a key, or whoever has
+the shell (`worlds.roles.may_administer_by_key`)."""
 
 
 @router.get("/members", operation_id="member_list", summary="List the members", response=MemberList)
 def list_members(request: HttpRequest) -> MemberList:
     """The people who sign in on the site, by name."""
-    rows = Membership.objects.filter(world=require_gm(request).world)
+    rows = Membership.objects.filter(world=require_whole_world(request).world)
     rows = rows.select_related("user", "party", "character").order_by("user__username")[:MOST_ROWS]
     return MemberList(members=[present_member(row) for row in rows])
 
@@ -48,7 +51,7 @@ def list_members(request: HttpRequest) -> MemberList:
 )
 def get_member(request: HttpRequest, response: HttpResponse, member_id: MemberId) -> MemberOut:
     """Their name, role and, of a player, the party."""
-    return with_tag(response, present_member(find_member(require_gm(request), member_id)))
+    return with_tag(response, present_member(find_member(require_whole_world(request), member_id)))
 
 
 @router.patch(
@@ -61,12 +64,14 @@ def patch_member(
     request: HttpRequest, response: HttpResponse, member_id: MemberId, change: Body[MemberChange]
 ) -> MemberOut:
     """409 for the last designer or game master of the world."""
-    caller = require_gm(request)
+    caller = require_whole_world(request)
     row = find_member(caller, member_id)
     party = party_of(caller, change.role, change.party_id)
     character = character_of(caller, change.role, change.character_id)
     with require_unchanged(request, row, present_member):
-        change_member(row, role=change.role, party=party, character=character)
+        change_member(
+            row, granted_by=ROLE_OF_KEYS, role=change.role, party=party, character=character
+        )
     return with_tag(response, present_member(row))
 
 
@@ -78,7 +83,7 @@ def patch_member(
 )
 def delete_member(request: HttpRequest, member_id: MemberId) -> Status[None]:
     """The account stays; the world is closed to it. 409 for the last designer or game master."""
-    row = find_member(require_gm(request), member_id)
+    row = find_member(require_whole_world(request), member_id)
     with require_unchanged(request, row, present_member):
         remove_member(row)
     return Status(204, None)
@@ -91,7 +96,7 @@ def delete_member(request: HttpRequest, member_id: MemberId) -> Status[None]:
     response=InvitationList,
 )
 def list_invitations(request: HttpRequest) -> InvitationList:
-    rows = Invitation.objects.filter(world=require_gm(request).world)
+    rows = Invitation.objects.filter(world=require_whole_world(request).world)
     rows = rows.select_related("party", "character")
     latest = rows.order_by("-created_at", "-pk")[:MOST_ROWS]
     return InvitationList(invitations=[present_invitation(row) for row in latest if is_open(row)])
@@ -107,10 +112,11 @@ def post_invitation(
     request: HttpRequest, response: HttpResponse, entry: Body[InvitationIn]
 ) -> Status[InvitationOut]:
     """The answer holds the link, this once."""
-    caller = require_gm(request)
+    caller = require_whole_world(request)
     invitation, token = create_invitation(
         caller.world,
         role=entry.role,
+        granted_by=ROLE_OF_KEYS,
         invited_by=None,
         days=entry.days,
         max_uses=entry.max_uses,
@@ -133,7 +139,7 @@ def get_invitation(
     request: HttpRequest, response: HttpResponse, invitation_id: UUID
 ) -> InvitationOut:
     """How often it was followed, and until when it works. Its link is not stored."""
-    row = find_invitation(require_gm(request), invitation_id)
+    row = find_invitation(require_whole_world(request), invitation_id)
     return with_tag(response, present_invitation(row))
 
 
@@ -145,7 +151,7 @@ def get_invitation(
 )
 def delete_invitation(request: HttpRequest, invitation_id: UUID) -> Status[None]:
     """Its link works no more. Those who followed it stay members."""
-    row = find_invitation(require_gm(request), invitation_id)
+    row = find_invitation(require_whole_world(request), invitation_id)
     with require_unchanged(request, row, present_invitation):
         revoke_invitation(row)
     return Status(204, None)
@@ -167,9 +173,9 @@ def post_key(request: HttpRequest, response: HttpResponse, entry: Body[KeyIn]) -
     that campaign alone; one that ends, or has a namespace, keys that end with it and have the same
     namespace, unless the body names an earlier end."""
     caller = require_gm(request)
-    campaign = find_campaign(caller.world, entry.campaign_id) if entry.campaign_id else None
-    if caller.campaign and campaign not in (None, caller.campaign):
-        raise Invalid(f"This key is for the campaign {caller.campaign.slug} alone.")
+    campaign = caller.campaign
+    if entry.campaign_id:
+        campaign = find_campaign(caller.world, entry.campaign_id, only=caller.campaign)
     audience = caller.as_audience(entry.audience).audience
     require_no_more_than_own(caller, entry)
     key, text = keys.create_key(
@@ -177,7 +183,7 @@ def post_key(request: HttpRequest, response: HttpResponse, entry: Body[KeyIn]) -
         name=entry.name,
         scopes=entry.scopes,
         audience=audience,
-        campaign=campaign or caller.campaign,
+        campaign=campaign,
         namespace=entry.namespace or own_namespace(caller),
         origins=entry.origins,
         calls_per_minute=entry.calls_per_minute,
@@ -209,8 +215,11 @@ def delete_key(request: HttpRequest, key_id: UUID) -> Status[None]:
 
 def require_no_more_than_own(caller: Caller, entry: KeyIn) -> None:
     """Raise `Invalid` for a key that would use other agents' memory than the caller's own key, or
-    outlast it."""
+    outlast it. What an agent remembers belongs to no campaign: a key that is bound to one without
+    an agent makes none with one."""
     namespace = own_namespace(caller)
+    if caller.campaign and not namespace and entry.namespace:
+        raise Invalid("This key is for a campaign and for no agent: leave namespace out.")
     if namespace and entry.namespace not in ("", namespace):
         raise Invalid(f"This key is for the agent {namespace} alone: leave namespace out.")
     ends = own_end(caller)
@@ -253,7 +262,7 @@ def party_of(caller: Caller, role: str, reference: str | None) -> Party | None:
         return None
     if role != Membership.Role.PLAYER:
         raise Invalid("Only players belong to a party: leave out party_id.")
-    return find_party(caller.world, reference, caller.campaign)
+    return find_party(caller.world, reference)
 
 
 def character_of(caller: Caller, role: str, reference: str | None) -> Character | None:
@@ -263,8 +272,6 @@ def character_of(caller: Caller, role: str, reference: str | None) -> Character 
     if role != Membership.Role.PLAYER:
         raise Invalid("Only players have a character: leave out character_id.")
     rows = Character.objects.filter(world=caller.world).select_related("party")
-    if caller.campaign:
-        rows = rows.filter(party__campaign=caller.campaign)
     return find_named_exactly(rows, reference, what="character")
 
 

@@ -23,11 +23,11 @@ from worlds.forms import (
     WorldForm,
     roles_offered,
 )
-from worlds.invitations import MAY_GRANT, create_invitation, is_open, revoke_invitation
+from worlds.invitations import create_invitation, is_open, revoke_invitation
 from worlds.members import change_member, create_world, remove_member
 from worlds.models import Character, Invitation, Membership, Party
 from worlds.pages import Viewer, gm_page, render_page
-from worlds.roles import Role
+from worlds.roles import MAY_GRANT, Role
 
 MOST_INVITATIONS = 50
 
@@ -43,7 +43,9 @@ def people(request: HttpRequest, viewer: Viewer) -> HttpResponse:
         made = dict(form.cleaned_data)
         if made["role"] != Role.PLAYER:
             made["party"] = made["character"] = None
-        _invitation, token = create_invitation(viewer.world, invited_by=request.user, **made)
+        _invitation, token = create_invitation(
+            viewer.world, granted_by=viewer.role, invited_by=request.user, **made
+        )
         link = request.build_absolute_uri(reverse("invitation", args=[token]))
         form = InvitationForm(viewer=viewer)
     return _show_people(request, viewer, form=form, link=link)
@@ -100,7 +102,7 @@ def change(request: HttpRequest, viewer: Viewer, member: int) -> HttpResponse:
         messages.error(request, gettext("Choose a role and a party of this world."))
         return redirect("people", viewer.world.slug)
     try:
-        change_member(row, **form.cleaned_data)
+        change_member(row, granted_by=viewer.role, **form.cleaned_data)
         messages.success(request, gettext("%(user)s was changed.") % {"user": row.user})
     except Conflict as problem:
         messages.error(request, problem.detail)

@@ -147,12 +147,13 @@ def caller_with_headers(headers: Mapping[str, str], request_id: str) -> Caller:
 
 def with_namespace(caller: Caller, namespace: str) -> Caller:
     """Return `caller` as the agent of that name. An administrator's key, which could make a key for
-    any agent, may name any; others have the one that their key says, or none."""
+    any agent, may name any; others have the one that their key says, or none. What an agent
+    remembers belongs to no campaign: a key that is bound to one chooses none."""
     if not AGENT_NAME.fullmatch(namespace):
         raise Invalid("X-Namespace is the name of an agent: at most 120 characters.")
     if caller.namespace == namespace:
         return caller
-    if caller.namespace or Scope.ADMIN not in caller.scopes:
+    if caller.namespace or caller.campaign or Scope.ADMIN not in caller.scopes:
         raise Forbidden("This key must not choose the agent: leave out X-Namespace.")
     return replace(caller, namespace=namespace)
 
@@ -177,10 +178,14 @@ def require_gm(request: HttpRequest) -> Caller:
 
 def require_whole_world(request: HttpRequest) -> Caller:
     """Return the caller; raises `AudienceAboveCap` unless the key's audience is gm, and `Forbidden`
-    for a key that is bound to a campaign: what other campaigns hold is not for it."""
+    for a key that is bound to a campaign: neither what other campaigns hold nor what all of them
+    share is for it. The one place where such a key is refused as a whole."""
     caller = require_gm(request)
     if caller.campaign:
-        raise Forbidden("This is about the whole world: use a key that is bound to no campaign.")
+        raise Forbidden(
+            "This is about the whole world: use a key that is bound to no campaign. This one is "
+            f"for the campaign {caller.campaign.slug}."
+        )
     return caller
 
 

@@ -12,14 +12,14 @@ from uuid import UUID
 
 from django.apps import apps
 from django.db import transaction
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from retrieval.errors import Ambiguous, Conflict, Invalid, NotFound
 from worlds.audiences import Audience, Guarded, Visibility, is_known_to_party
 from worlds.lookup import as_uuid
-from worlds.models import Reveal, World
+from worlds.models import Campaign, Character, Party, Reveal, World
 
 MOST_OF_A_SLUG = 5
 
@@ -39,11 +39,17 @@ KEYS = ("slug", "external_id")
 
 
 def find_subject(
-    world: World, kind: str, reference: UUID | str, *, secret: int | None = None
+    world: World,
+    kind: str,
+    reference: UUID | str,
+    *,
+    secret: int | None = None,
+    campaign: Campaign | None = None,
 ) -> Guarded:
     """Return the row that a reveal names by its id, or by its slug if its kind has one; with
-    `secret` its secret of this number, from 1. Raises `NotFound`, or `Ambiguous` for a slug that
-    several have."""
+    `secret` its secret of this number, from 1. With `campaign`, to which the caller's key is bound,
+    rows of others are not found. Raises `NotFound`, or `Ambiguous` for a slug that several
+    have."""
     model = models_with_visibility().get(kind)
     if model is None:
         kinds = sorted(models_with_visibility())
@@ -52,7 +58,8 @@ def find_subject(
             % {"kind": kind, "kinds": ", ".join(kinds)},
             candidates=kinds,
         )
-    row = _find_by_reference(model, world, str(reference))
+    rows = in_campaign(model._default_manager.filter(world=world), campaign)
+    row = _find_by_reference(rows, str(reference))
     if row is None:
         raise NotFound(
             _("There is no %(kind)s %(reference)s in this world.")
@@ -61,8 +68,17 @@ def find_subject(
     return row if secret is None else _find_secret(row, secret)
 
 
-def _find_by_reference(model: type[Guarded], world: World, reference: str) -> Guarded | None:
-    rows: Any = model._default_manager.filter(world=world)
+def in_campaign(rows: Any, campaign: Campaign | None) -> Any:
+    """Narrow rows of any kind to those of the campaign and those that all campaigns share; None:
+    all."""
+    path = rows.model.campaign_path
+    if campaign is None or not path:
+        return rows
+    return rows.filter(Q(**{path: None}) | Q(**{path: campaign}))
+
+
+def _find_by_reference(rows: Any, reference: str) -> Guarded | None:
+    model = rows.model
     row_id = as_uuid(reference)
     if row_id and (row := rows.filter(pk=row_id).first()):
         return cast(Guarded, row)
@@ -164,6 +180,32 @@ def transfer_reveals(old: Guarded, new: Guarded) -> int:
     """Make the entries in force about `old` refer to `new`, which has replaced it; return how many
     there were."""
     return entries_in_force(old).update(subject_kind=new._meta.model_name, subject_id=new.pk)
+
+
+def entries_of(world: World, campaign: Campaign | None = None) -> QuerySet[Reveal]:
+    """The log of a world. With a campaign, what its parties and characters learned, and what NPCs
+    learned of rows and from episodes that are of no other campaign."""
+    log = Reveal.objects.filter(world=world)
+    if campaign is None:
+        return log
+    own = Q(audience__in=audiences_in(campaign))
+    log = log.filter(own | Q(audience__startswith="npc:"))
+    for kind, model in models_with_visibility().items():
+        if model.campaign_path:
+            rows: Any = model._base_manager.filter(world=world)
+            theirs = rows.exclude(pk__in=in_campaign(rows, campaign).values("pk"))
+            log = log.exclude(subject_kind=kind, subject_id__in=theirs.values("pk"))
+            if kind == "episode":
+                log = log.exclude(episode_ref__in=theirs.values("external_id"))
+    return log
+
+
+def audiences_in(campaign: Campaign) -> list[str]:
+    """The audiences of the parties that play in the campaign and of their characters."""
+    parties = Party.objects.filter(campaign=campaign)
+    characters = Character.objects.filter(party__in=parties)
+    names = [f"party:{slug}" for slug in parties.values_list("slug", flat=True)]
+    return names + [f"character:{slug}" for slug in characters.values_list("slug", flat=True)]
 
 
 def entries_in_force(row: Guarded) -> QuerySet[Reveal]:

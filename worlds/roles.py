@@ -13,9 +13,17 @@ from django.apps import apps
 from django.contrib.auth.backends import BaseBackend
 from django.db.models import Model
 
-from worlds.models import GM_ROLES, Membership
+from django.utils.translation import gettext as _
+from retrieval.errors import Forbidden
+from worlds.models import GM_ROLES, Membership, World
 
 Role = Membership.Role
+MAY_GRANT: dict[str, tuple[str, ...]] = {
+    Role.DESIGNER: (Role.DESIGNER, Role.GM, Role.PLAYER),
+    Role.GM: (Role.GM, Role.PLAYER),
+}
+"""Nobody grants more than they have."""
+
 VIEW = ("view",)
 EDIT = ("view", "change")
 ALL = ("view", "add", "change", "delete")
@@ -116,6 +124,23 @@ def may_administer(user: Any) -> bool:
         return False
     held = roles_of(user) if not (user.is_superuser or user.is_staff) else ()
     return user.is_superuser or user.is_staff or any(permissions_of_role(role) for role in held)
+
+
+def check_may_grant(own_role: str, role: str) -> None:
+    """Raise `Forbidden` if somebody with `own_role` may not give or take `role`."""
+    if role not in MAY_GRANT.get(own_role, ()):
+        raise Forbidden(
+            _("A game master gives the roles of game masters and players, a designer every role.")
+        )
+
+
+def may_administer_by_key(user: Any, world: World | None) -> bool:
+    """Whether the user may make a key with the scope `admin` for `world`. Such a key does what a
+    designer does: it changes the world's settings and gives every role."""
+    if user.is_superuser:
+        return True
+    held = Membership.objects.filter(user=user, world=world, role=Role.DESIGNER)
+    return world is not None and held.exists()
 
 
 def may_create_worlds(user: Any) -> bool:

@@ -8,7 +8,7 @@ from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from ninja import Body, Query, Router, Status
 
-from retrieval.errors import Invalid, NotFound
+from retrieval.errors import NotFound
 from worlds.callers import Caller
 from worlds.keys import Scope
 from worlds.lookup import find_by_id, find_campaign
@@ -60,13 +60,13 @@ def post_webhook(
 ) -> Status[WebhookOut]:
     """Events are posted to its address from now on. The answer holds the secret, this once."""
     caller = require_gm(request)
-    campaign = find_campaign(caller.world, entry.campaign_id) if entry.campaign_id else None
-    if caller.campaign and campaign not in (None, caller.campaign):
-        raise Invalid(f"This key is for the campaign {caller.campaign.slug} alone.")
+    campaign = caller.campaign
+    if entry.campaign_id:
+        campaign = find_campaign(caller.world, entry.campaign_id, only=caller.campaign)
     reader = Caller(
         caller.world,
         audience=caller.as_audience(entry.audience).audience,
-        campaign=campaign or caller.campaign,
+        campaign=campaign,
     )
     webhook, secret = create_webhook(
         reader,

@@ -3,8 +3,7 @@
 from django.db import transaction
 from django.http import HttpRequest
 
-from retrieval.errors import Forbidden, Invalid, NotFound
-from worlds.callers import Caller
+from retrieval.errors import Invalid, NotFound
 from worlds.models import GameSystem, World
 from worlds.rest import check_match
 from worlds.schemas import WorldChange, WorldOut
@@ -53,11 +52,3 @@ def present_world(world: World) -> WorldOut:
         created_at=world.created_at,
         updated_at=world.updated_at,
     )
-
-
-def refuse_campaign_keys(caller: Caller) -> None:
-    if caller.campaign:
-        raise Forbidden(
-            f"This key is for the campaign {caller.campaign.slug}: what all campaigns share is "
-            "changed with a key of the world."
-        )

@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 from uuid import UUID
 
 from django.db import transaction
+from django.db.models import Q
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
@@ -42,6 +43,8 @@ class Telling:
     sureness: float = 1.0
     told_at: float | None = None
     told_label: str = ""
+    only_campaign: UUID | None = None
+    """The campaign to which the caller's key is bound: of episodes of others nothing is told."""
 
 
 @transaction.atomic
@@ -55,7 +58,9 @@ def tell(telling: Telling, *, by: str, made_by: Maker) -> Hearsay:
         raise Invalid(_("An NPC tells others, not itself."))
     told = None
     if telling.memory_id is not None:
-        told = find_memory(namespace_of_npc(telling.teller), telling.memory_id)
+        own = namespace_of_npc(telling.teller)
+        own.only_campaign = telling.only_campaign
+        told = find_memory(own, telling.memory_id)
         if told.state != State.ACTIVE:
             raise Conflict(
                 _("This memory is %(state)s: %(teller)s cannot tell of it.")
@@ -142,9 +147,12 @@ def wordings_of(memory_id: UUID) -> list[UUID]:
     return found
 
 
-def find_hearsay(listener: NPC, hearsay_id: UUID) -> Hearsay:
-    """Raise `NotFound` unless `listener` was told it."""
+def find_hearsay(listener: NPC, hearsay_id: UUID, *, only_campaign: UUID | None = None) -> Hearsay:
+    """Raise `NotFound` unless `listener` was told it; with `only_campaign` also for what was told
+    of episodes of other campaigns."""
     rows = Hearsay.objects.filter(memory__namespace__npc=listener).select_related("memory")
+    if only_campaign:
+        rows = rows.filter(Q(memory__episode=None) | Q(memory__episode__campaign=only_campaign))
     hearsay = rows.filter(pk=hearsay_id).first()
     if hearsay is None:
         raise NotFound(_("%(listener)s was not told this.") % {"listener": listener.name})

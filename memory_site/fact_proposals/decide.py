@@ -16,7 +16,6 @@ from knowledge.graph.upsert import lock_graph
 from memory_site.fact_proposals.statement import ProposedStatement
 from memory_site.fact_proposals.write import UNWRITERS, WRITERS
 from retrieval.errors import Conflict, Problem
-from worlds.models import World
 
 State, Kind = FactProposal.State, FactProposal.Kind
 AT_ONCE = 200
@@ -96,9 +95,11 @@ def decide_many(rows: QuerySet[FactProposal], decision: str, *, by: str) -> Bulk
     return result
 
 
-def decide_ids(world: World, ids: Sequence[UUID], decision: str, *, by: str) -> BulkResult:
-    """Decide the proposals with these ids; an id that the world does not have is refused."""
-    rows = FactProposal.objects.filter(world=world, pk__in=ids)
+def decide_ids(
+    proposals: QuerySet[FactProposal], ids: Sequence[UUID], decision: str, *, by: str
+) -> BulkResult:
+    """Decide those of the proposals with these ids; an id that is not among them is refused."""
+    rows = proposals.filter(pk__in=ids)
     known = set(rows.values_list("pk", flat=True))
     result = decide_many(rows, decision, by=by)
     for pk in dict.fromkeys(ids):

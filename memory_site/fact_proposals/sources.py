@@ -18,7 +18,7 @@ from knowledge.upsert import find_lore_entry
 from retrieval.errors import Invalid
 from retrieval.text import fold_name, split_secrets
 from worlds.audiences import Visibility
-from worlds.models import World
+from worlds.models import Campaign, World
 
 Source = FactProposal.Source
 LINK = re.compile(r"\[\[(?:[^\[\]|]*\|)?([^\[\]]*)\]\]")
@@ -117,12 +117,15 @@ def text_of_thread(thread: Thread) -> ReadableText:
     return ReadableText(Source.THREAD, thread.pk, thread.external_id, 1, text, _plain(text), "")
 
 
-def find_source(world: World, kind: str, ref: str) -> ReadableText:
-    """Raises `NotFound`, and `Invalid` for an entry of a campaign."""
+def find_source(
+    world: World, kind: str, ref: str, *, campaign: Campaign | None = None
+) -> ReadableText:
+    """Return the text; with `campaign`, to which the caller's key is bound, none of others. Raises
+    `NotFound`, and `Invalid` for an entry of a campaign."""
     if kind == Source.EPISODE:
-        return text_of_episode(find_episode(world, ref))
+        return text_of_episode(find_episode(world, ref, campaign=campaign))
     if kind == Source.THREAD:
-        return text_of_thread(find_thread(world, ref))
+        return text_of_thread(find_thread(world, ref, campaign=campaign))
     source = text_of_entry(find_lore_entry(world, ref))
     if source is None:
         raise Invalid(_("Proposals are for canon: an entry of a campaign is not read."))

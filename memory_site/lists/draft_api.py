@@ -11,12 +11,11 @@ from pydantic import Field
 
 from knowledge.entry_drafts import EntryDraft, clean_draft_fields, save_draft
 from knowledge.upsert import find_lore_entry
-from memory_site.lists.saved_filter_api import administrator
 from worlds.base_schemas import ResponseModel, StrictModel
 from worlds.keys import Scope
 from worlds.lookup import find_by_id
 from worlds.members import find_game_master
-from worlds.rest import NeedsKey
+from worlds.rest import NeedsKey, require_whole_world
 from worlds.rest_lists import ListQuery, TimeSort, page_of
 from worlds.rest_rows import require_unchanged, set_location, with_tag
 from worlds.schemas import NextCursor
@@ -99,7 +98,7 @@ def post_draft(
 ) -> Status[DraftOut]:
     """The member finds it in the form. Their draft of the same entry is replaced; of new entries
     each member has 50, and the oldest goes."""
-    world = administrator(request).world
+    world = require_whole_world(request).world
     user = find_game_master(world, entry.user)
     lore = find_lore_entry(world, entry.entry) if entry.entry else None
     row = save_draft(
@@ -154,7 +153,7 @@ def delete_draft(request: HttpRequest, draft_id: UUID) -> Status[None]:
 
 def drafts_in_world(request: HttpRequest) -> "QuerySet[EntryDraft]":
     """Without those of entries in the trash, which come back with their entry."""
-    rows = EntryDraft.objects.filter(world=administrator(request).world)
+    rows = EntryDraft.objects.filter(world=require_whole_world(request).world)
     rows = rows.filter(Q(entry=None) | Q(entry__deleted_at=None))
     return rows.select_related("user", "world", "entry")
 

@@ -10,11 +10,10 @@ from ninja import Query, Router
 from pydantic import Field
 
 from memory_site.lists.recent_changes import FEWEST, History, RecentChange, read_changes
-from memory_site.lists.saved_filter_api import administrator
 from retrieval.errors import Invalid
 from worlds.base_schemas import ResponseModel
 from worlds.keys import Scope
-from worlds.rest import NeedsKey
+from worlds.rest import NeedsKey, require_whole_world
 from worlds.rest_lists import PageQuery, link_to_next
 from worlds.schemas import NextCursor
 
@@ -68,7 +67,7 @@ def list_recent(
     """Of lore, rules and NPCs that are not in the trash, the latest first. What one import or one
     change of many entries wrote is one row with a count. Changes of one moment stay together, so
     that a page may hold a few more than `limit`."""
-    world = administrator(request).world
+    world = require_whole_world(request).world
     salt = f"recent_change_list:{world.pk}"
     before = read_cursor(query.cursor, salt) if query.cursor else None
     history = History(world, before=before, since=query.since, reason=query.reason or "")

@@ -15,15 +15,13 @@ from memory_site.lists.filters import ORDERS, LoreFilter
 from memory_site.lists.lore_list import MOST_FILTERS
 from retrieval.errors import Conflict, Invalid
 from worlds.base_schemas import ResponseModel, StrictModel
-from worlds.callers import Caller
 from worlds.keys import Scope
 from worlds.lookup import find_by_id
 from worlds.members import find_game_master
-from worlds.rest import NeedsKey, require_gm
+from worlds.rest import NeedsKey, require_whole_world
 from worlds.rest_lists import SortedQuery, page_of
 from worlds.rest_rows import require_unchanged, set_location, with_tag
 from worlds.schemas import NextCursor
-from worlds.world_resource import refuse_campaign_keys
 
 router = Router(tags=["knowledge"], auth=NeedsKey(Scope.ADMIN))
 FILTER = "/saved-filters/{uuid:filter_id}"
@@ -117,7 +115,7 @@ def post_filter(
     request: HttpRequest, response: HttpResponse, entry: Body[SavedFilterIn]
 ) -> Status[SavedFilterOut]:
     """The member finds it above the list of lore. 409 when they have one of that name."""
-    caller = administrator(request)
+    caller = require_whole_world(request)
     user = find_game_master(caller.world, entry.user)
     query = query_of(entry.filter)
     with transaction.atomic():
@@ -174,15 +172,8 @@ def delete_filter(request: HttpRequest, filter_id: UUID) -> Status[None]:
     return Status(204, None)
 
 
-def administrator(request: HttpRequest) -> Caller:
-    """Return the caller. Raises `Forbidden` for a key of a player or of one campaign."""
-    caller = require_gm(request)
-    refuse_campaign_keys(caller)
-    return caller
-
-
 def filters_of(request: HttpRequest) -> "QuerySet[SavedFilter]":
-    rows = SavedFilter.objects.filter(world=administrator(request).world)
+    rows = SavedFilter.objects.filter(world=require_whole_world(request).world)
     return rows.select_related("user", "world")
 
 

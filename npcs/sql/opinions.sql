@@ -1,5 +1,6 @@
 -- The changes of what an NPC thinks of others, and of the standing of parties with its factions, in their order, as
--- `OpinionQuerySet.with_ruling()` and `annotate_episode()` have them. Parameter: npc (id).
+-- `OpinionQuerySet.with_ruling()` and `annotate_episode()` have them. Parameters: npc (id), campaign (null, or the one
+-- to which the reader's key is bound: nothing comes from others).
 SELECT
   o.*,
   (
@@ -39,5 +40,7 @@ CROSS JOIN LATERAL (
 LEFT JOIN episodes_episode e ON e.id = o.episode_id
 LEFT JOIN npcs_dispositionchange c ON c.id = o.cause_id
 LEFT JOIN episodes_episode told ON told.id = c.episode_id
+LEFT JOIN worlds_party about ON about.id = coalesce(o.party_id, c.party_id)
 WHERE n.id = %(npc)s AND o.about_id IS NULL
+  AND (%(campaign)s::uuid IS NULL OR coalesce(e.campaign_id, about.campaign_id, %(campaign)s) = %(campaign)s)
 ORDER BY o.happened_at, o.id

@@ -1,5 +1,6 @@
 -- The whole profile of one NPC as a game master reads it, in one statement. Parameters: world, npc (slug), party (slug or
--- null: all parties), most_influences, most_known.
+-- null: all parties), campaign (null, or the one to which the reader's key is bound: nothing comes from others),
+-- most_influences, most_known.
 SELECT
   n.id, n.slug, n.name, n.aliases, n.role, n.summary, n.faction, n.home, n.voice, n.goals, n.play_now, n.milestones::text,
   n.visibility, n.known_to::text, n.base, n.half_life, n.updated_at, about.slug AS party, about.name AS party_name,
@@ -20,6 +21,7 @@ SELECT
       JOIN worlds_party p ON p.id = d.party_id
       LEFT JOIN npcs_dispositionchange last ON last.id = d.last_change_id
       WHERE d.npc_id = n.id AND (%(party)s::text IS NULL OR d.party_id = about.id)
+        AND (%(campaign)s::uuid IS NULL OR p.campaign_id = %(campaign)s)
       ORDER BY p.name
     ) AS told
   )::text AS dispositions,
@@ -41,6 +43,7 @@ SELECT
         SELECT r.kind FROM npcs_dispositionchange r WHERE r.about_id = c.id ORDER BY r.id DESC LIMIT 1
       ) AS ruling ON true
       WHERE c.npc_id = n.id AND c.about_id IS NULL AND (%(party)s::text IS NULL OR c.party_id = about.id)
+        AND (%(campaign)s::uuid IS NULL OR p.campaign_id = %(campaign)s)
         AND (e.id IS NULL OR (e.retracted_at IS NULL AND e.version = coalesce(c.episode_version, cause.episode_version)))
         -- A consequence counts while its cause does.
         AND (c.cause_id IS NULL OR coalesce(
@@ -59,6 +62,10 @@ SELECT
       SELECT r.subject_kind AS kind, r.subject_id AS id, r.note, r.episode_ref AS summary_id, r.in_world_label
       FROM worlds_reveal r
       WHERE r.world_id = n.world_id AND r.audience = 'npc:' || n.slug AND r.undone_at IS NULL
+        AND (%(campaign)s::uuid IS NULL OR NOT EXISTS (
+          SELECT FROM episodes_episode e
+          WHERE e.world_id = r.world_id AND e.external_id = r.episode_ref AND e.campaign_id <> %(campaign)s
+        ))
       ORDER BY r.created_at DESC
       LIMIT %(most_known)s
     ) AS told
@@ -89,6 +96,12 @@ SELECT
           )
         )
         AND (e.id IS NULL OR (e.retracted_at IS NULL AND e.version = o.episode_version))
+        AND (%(campaign)s::uuid IS NULL OR (
+          (e.id IS NULL OR e.campaign_id = %(campaign)s) AND NOT EXISTS (
+            SELECT FROM npcs_dispositionchange c JOIN worlds_party p ON p.id = c.party_id
+            WHERE c.id = o.cause_id AND p.campaign_id <> %(campaign)s
+          )
+        ))
         AND (o.cause_id IS NULL OR EXISTS (
           SELECT FROM npcs_dispositionchange c
           LEFT JOIN episodes_episode told ON told.id = c.episode_id

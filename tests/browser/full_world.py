@@ -72,7 +72,13 @@ def write_everything(world: World, user: Any) -> str:
     propose(world, ProposalIn(entry=entry, reason=LONG_ADDRESS), by="scribe")
     party = Party.objects.get(world=world, slug="lanternbearers")
     create_key(world, name=LONG_WORD, scopes=["tools:read", "world:write"], audience="gm")
-    fields = {"role": "player", "invited_by": user, "party": party, "note": LONG_WORD}
+    fields = {
+        "role": "player",
+        "granted_by": "designer",
+        "invited_by": user,
+        "party": party,
+        "note": LONG_WORD,
+    }
     return create_invitation(world, **fields)[1]
 
 

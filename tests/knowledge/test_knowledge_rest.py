@@ -164,7 +164,7 @@ def test_a_campaigns_key_writes_the_campaigns_overlay(
     assert Lore.objects.get(campaign=campaign).overrides.campaign is None
     assert bound.get(f"{WORLD}/lore/the-bell").json()["body"] == "Lies in the river."
     Campaign.objects.create(world=world, slug="other", name="Other")
-    assert put(bound, "/lore", {"title": "The Bell", "campaign": "other"}).status_code == 422
+    assert put(bound, "/lore", {"title": "The Bell", "campaign": "other"}).status_code == 404
 
 
 def test_an_entry_of_another_world_is_not_there(world: World, engine: Client) -> None:

@@ -135,7 +135,9 @@ def test_members_of_another_world_are_out_of_reach(designer: Client) -> None:
     signed_in("far", other, Role.PLAYER)
     far = Membership.objects.get(user__username="far")
     assert designer.post(f"/w/ferrymark/people/{far.pk}/remove/").status_code == 404
-    invitation, _token = create_invitation(other, role="gm", invited_by=far.user)
+    invitation, _token = create_invitation(
+        other, role="gm", granted_by=Role.DESIGNER, invited_by=far.user
+    )
     assert designer.post(f"/w/ferrymark/invitations/{invitation.pk}/revoke/").status_code == 404
 
 
@@ -177,6 +179,22 @@ def test_a_key_is_made_in_words_shown_once_and_revoked(designer: Client) -> None
     designer.post(f"/w/ferrymark/keys/{key.pk}/revoke/")
     key.refresh_from_db()
     assert key.revoked_at
+
+
+def test_a_game_master_makes_no_key_that_administers_the_world(
+    designer: Client, gm: Client
+) -> None:
+    """With such a key its holder would make themselves a designer."""
+    form = {"name": "engine", "scopes": ["admin"], "audience": "gm", "days": 30}
+    assert "admin" not in dict(
+        gm.get("/w/ferrymark/keys/").context["form"].fields["scopes"].choices
+    )
+    assert gm.post("/w/ferrymark/keys/", form).context["form"].errors["scopes"]
+    assert not ApiKey.objects.exists()
+    designer.post("/w/ferrymark/keys/", form)
+    assert ApiKey.objects.get().scopes == ["admin"]
+    # A game master still sees what the key may do.
+    assert "Administer" in gm.get("/w/ferrymark/keys/").content.decode()
 
 
 def test_a_key_for_an_unknown_audience_is_refused_in_the_form(designer: Client) -> None:

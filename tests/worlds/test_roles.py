@@ -101,6 +101,44 @@ def test_an_operator_administers_users_and_keys_but_reads_no_world(
     assert operator.get(f"/admin/worlds/apikey/{key.pk}/change/").status_code == 200
 
 
+@pytest.mark.parametrize(("role", "is_made"), [(Role.DESIGNER, True), (Role.GM, False)])
+def test_in_the_admin_designers_alone_make_a_key_that_administers_a_world(
+    world: World, role: str, is_made: bool
+) -> None:
+    client = member("gil", world, role)
+    form = {
+        "name": "engine",
+        "world": str(world.pk),
+        "scopes": ["admin"],
+        "audience": "gm",
+        "calls_per_minute": 60,
+    }
+    client.post("/admin/worlds/apikey/add/", form)
+    assert ApiKey.objects.exists() == is_made
+
+
+def test_a_designer_of_another_world_makes_no_such_key(world: World, elsewhere: World) -> None:
+    client = member("gil", world, Role.GM)
+    user = User.objects.get(username="gil")
+    Membership.objects.create(user=user, world=elsewhere, role=Role.DESIGNER)
+    form = {"name": "x", "world": str(world.pk), "scopes": ["admin"], "audience": "gm"}
+    client.post("/admin/worlds/apikey/add/", {**form, "calls_per_minute": 60})
+    assert not ApiKey.objects.exists()
+
+
+def test_a_game_master_renames_a_designers_key_and_gives_it_no_more_rights(world: World) -> None:
+    client = member("gil", world, Role.GM)
+    key, _text = keys.create_key(world, name="engine", scopes=["admin"])
+    address = f"/admin/worlds/apikey/{key.pk}/change/"
+    form = {"world": str(world.pk), "scopes": ["admin"], "calls_per_minute": 60}
+    save_form(client, address, {**form, "name": "renamed", "audience": "public"})
+    key.refresh_from_db()
+    assert key.name == "renamed"
+    save_form(client, address, {**form, "name": "again", "audience": "gm"})
+    key.refresh_from_db()
+    assert (key.name, key.audience) == ("renamed", "public")
+
+
 def test_an_operator_cannot_widen_a_key_or_make_one(operator: Client, world: World) -> None:
     key, _text = keys.create_key(world, name="engine")
     form = {"name": "renamed", "calls_per_minute": 5, "audience": "gm", "scopes": ["admin"]}

@@ -14,6 +14,7 @@ from retrieval.errors import Problem
 from worlds.audiences import Audience
 from worlds.callers import Caller
 from worlds.event_model import Event
+from worlds.reveals import audiences_in
 
 DELETE_BATCH = 10_000
 OVERLAYS = ("lore", "rule", "reveal")
@@ -107,6 +108,7 @@ def visible_events(caller: Caller) -> QuerySet[Event]:
     rows = Event.objects.filter(world=caller.world, position__isnull=False)
     if caller.campaign:
         rows = rows.filter(Q(campaign_id=None) | Q(campaign_id=caller.campaign.pk))
+        rows = rows.filter(~Q(kind="reveal") | is_reveal_to(audiences_in(caller.campaign)))
     if caller.audience.is_gm:
         return rows
     if not caller.campaign:
@@ -116,6 +118,13 @@ def visible_events(caller: Caller) -> QuerySet[Event]:
     was_visible = visible("was_visibility", "was_known_to", caller.audience)
     appeared_or_went = (is_visible & ~was_visible) | (was_visible & ~is_visible)
     return rows.filter(appeared_or_went | (is_visible & Q(seen_change=True)))
+
+
+def is_reveal_to(audiences: list[str]) -> Q:
+    """The condition that a reveal was one to these audiences, or to an NPC."""
+    now = Q(known_to__contained_by=audiences) | Q(known_to__0__startswith="npc:")
+    before = Q(was_known_to__contained_by=audiences) | Q(was_known_to__0__startswith="npc:")
+    return now & before
 
 
 def visible(visibility: str, known_to: str, audience: Audience) -> Q:

@@ -9,7 +9,9 @@ from django.test import Client
 
 from memory_site import asgi
 from npcs.models import DispositionChange
+from tests import cast
 from tests.conftest import ApiClient
+from worlds import keys
 from worlds.bulk import report_on_all
 from worlds.models import GameSystem, Party, World
 
@@ -27,13 +29,32 @@ def scope(path: str) -> dict[str, Any]:
     }
 
 
-@pytest.mark.parametrize("path", ["/api/v1/tools/lore_search", "/mcp"])
-async def test_a_body_that_comes_too_slowly_is_refused(
-    path: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(asgi, "BODY_SECONDS", 0.2)
+async def answer(path: str, receive: Any, *headers: tuple[bytes, bytes]) -> list[Any]:
+    """Return what the site sends to whom `receive` reads."""
     application, sent = asgi.Application(), list[Any]()
     application.mcp = asgi.McpEndpoint()
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    asked = scope(path)
+    asked["headers"] += headers
+    await asyncio.wait_for(application(asked, receive, send), 20)
+    return sent
+
+
+@pytest.fixture
+def bearer(transactional_db: None) -> tuple[bytes, bytes]:
+    """The header of a key that is valid. Threads of the server read it: it is committed."""
+    _key, text = keys.create_key(cast.create_world(), name="host")
+    return b"authorization", f"Bearer {text}".encode()
+
+
+@pytest.mark.parametrize("path", ["/api/v1/tools/lore_search", "/mcp"])
+async def test_a_body_that_comes_too_slowly_is_refused(
+    path: str, bearer: tuple[bytes, bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(asgi, "BODY_SECONDS", 0.2)
     parts = [{"type": "http.request", "body": b"{", "more_body": True}]
 
     async def receive() -> Any:
@@ -41,12 +62,35 @@ async def test_a_body_that_comes_too_slowly_is_refused(
             await asyncio.sleep(60)
         return parts.pop()
 
-    async def send(message: Any) -> None:
-        sent.append(message)
-
-    await asyncio.wait_for(application(scope(path), receive, send), 10)
+    sent = await answer(path, receive, bearer)
     assert sent[0]["status"] == 408
     assert (b"connection", b"close") in sent[0]["headers"]
+
+
+class LongBody:
+    """A body of 60 MB without an announced length; `taken` bytes of it were read."""
+
+    taken = 0
+
+    async def receive(self) -> Any:
+        self.taken += 1_000_000
+        more = self.taken < 60_000_000
+        return {"type": "http.request", "body": b" " * 1_000_000, "more_body": more}
+
+
+async def test_of_whom_mcp_does_not_know_it_reads_no_body() -> None:
+    body = LongBody()
+    sent = await answer("/mcp", body.receive)
+    assert sent[0]["status"] == 401
+    assert body.taken == 0
+
+
+async def test_mcp_reads_no_more_of_a_body_than_it_takes(bearer: tuple[bytes, bytes]) -> None:
+    body = LongBody()
+    sent = await answer("/mcp", body.receive, bearer)
+    assert sent[0]["status"] == 413
+    assert b"10 MB" in sent[1]["body"]
+    assert body.taken <= 12_000_000
 
 
 async def test_after_its_body_a_client_may_wait_as_long_as_it_likes(
@@ -62,7 +106,7 @@ async def test_after_its_body_a_client_may_wait_as_long_as_it_likes(
             await asyncio.sleep(0.3)
         return message
 
-    limited = asgi.limit_body(receive, scope("/"))
+    limited = asgi.limit_body(receive, scope("/"), most=1_000)
     assert (await limited())["body"] == b"{}"
     assert (await limited())["type"] == "http.disconnect"
 

@@ -214,17 +214,22 @@ def test_a_change_of_a_party_needs_the_state_that_was_read(
     assert (status, lanternbearers.name, lanternbearers.members) == (412, "Lanternbearers", ["Ana"])
 
 
-def test_a_key_of_a_campaign_stays_in_it(world: World, campaign: Campaign) -> None:
-    other = Campaign.objects.create(world=world, slug="other", name="Other")
+def test_a_key_of_a_campaign_makes_keys_of_it(world: World, campaign: Campaign) -> None:
     bound = ApiClient(world, scopes=["admin"], campaign=campaign)
-    assert [each["campaign_id"] for each in bound.get("world/campaigns")[1]["campaigns"]] == [
-        campaign.slug
-    ]
-    assert bound.get(f"world/campaigns/{other.slug}")[0] == 404
-    assert bound.post("world/campaigns", {"name": "Third"})[0] == 403
-    assert bound.post("world/parties", {"name": "X", "campaign_id": "other"})[0] == 404
     status, made = bound.post("world/keys", {"name": "sub"})
     assert (status, made["campaign_id"]) == (201, campaign.slug)
+
+
+def test_a_key_of_a_campaign_chooses_no_agent(world: World, campaign: Campaign) -> None:
+    """What an agent remembers belongs to no campaign: it may be that of another one's engine."""
+    ApiClient(world, scopes=["agent:write"], namespace="scribe").post(
+        "memory", {"text": "The bell is cracked."}
+    )
+    bound = ApiClient(world, scopes=["admin"], campaign=campaign)
+    assert bound.send("GET", "memory", **{"X-Namespace": "scribe"})[0] == 403
+    assert bound.post("world/keys", {"name": "sub", "namespace": "scribe"})[0] == 422
+    own = ApiClient(world, scopes=["admin"], campaign=campaign, namespace="clerk")
+    assert own.post("world/keys", {"name": "sub", "namespace": "clerk"})[0] == 201
 
 
 def test_a_key_makes_none_that_may_more(world: World, campaign: Campaign) -> None:

@@ -224,7 +224,9 @@ def test_a_secret_block_of_an_unknown_entry_is_no_news(party: Party) -> None:
 
 def test_an_invitation_gives_a_player_a_character_and_its_party(party: Party, mira: NPC) -> None:
     ana = Character.objects.get(slug="ana")
-    _row, token = create_invitation(party.world, role="player", invited_by=None, character=ana)
+    _row, token = create_invitation(
+        party.world, role="player", granted_by="gm", invited_by=None, character=ana
+    )
     user = User.objects.create_user("nora")
     member = accept_invitation(token, user)
     assert (member.character, member.party) == (ana, party)
