@@ -12,8 +12,8 @@ from typing import Any
 from django.apps import apps
 from django.contrib.auth.backends import BaseBackend
 from django.db.models import Model
-
 from django.utils.translation import gettext as _
+
 from retrieval.errors import Forbidden
 from worlds.models import GM_ROLES, Membership, World
 
