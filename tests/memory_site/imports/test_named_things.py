@@ -39,7 +39,7 @@ CREATURES = """**Reed Goblin**
 
 **General advice**
 - Make them odd.
-"""  # noqa: W291 - two blanks at the end of a line are a break in Markdown
+"""
 BOOK = f"""# Salt and Oars
 {FILLING}
 
