@@ -16,6 +16,7 @@ from knowledge.markup_check import require_sound_markup
 from knowledge.models import Document, Rule
 from knowledge.schemas import RuleIn, RulesQuestion
 from knowledge.search import find_rules
+from knowledge.srd.missing_kinds import missing_kinds, name_kinds
 from knowledge.upsert import upsert_rule
 from retrieval.errors import Problem
 from retrieval.tasks import embed_soon
@@ -62,7 +63,9 @@ def house_rules(request: HttpRequest, viewer: Viewer) -> HttpResponse:
         viewer,
         "gm/house_rules.html",
         page_obj=pages.get_page(request.GET.get("page")),
-        books=books_of(viewer.world),
+        books=[
+            (book, name_kinds(missing_kinds(book, viewer.world))) for book in books_of(viewer.world)
+        ],
         systems=GameSystem.objects.order_by("name", "edition"),
     )
 
