@@ -19,7 +19,7 @@ from urllib.parse import unquote
 
 from django.utils.translation import gettext as _
 
-from knowledge.importers.drafts import ImportProblem
+from knowledge.importers.drafts import BookHeader, ImportProblem
 from knowledge.importers.encodings import decode
 from retrieval.errors import Invalid, Problem
 from retrieval.text import load_yaml
@@ -102,10 +102,12 @@ class Bundle:
     vaults: set[str] = field(default_factory=set)
     total: int = 0
     whole: "Bundle | None" = None
+    books: list[BookHeader] = field(default_factory=list)
+    """What the files that are books of rules say of themselves."""
 
     def with_files(self, files: Sequence[SourceFile]) -> "Bundle":
         """Return these files of the bundle, for the reader of one format."""
-        return Bundle(list(files), self.problems, self.vaults, whole=self)
+        return Bundle(list(files), self.problems, self.vaults, whole=self, books=self.books)
 
     @cached_property
     def pictures(self) -> dict[str, SourceFile]:

@@ -7,7 +7,7 @@ from pathlib import Path
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from knowledge.importers.drafts import ImportProblem, LoreDraft
+from knowledge.importers.drafts import BookHeader, ImportProblem, LoreDraft
 from knowledge.importers.entry_fields import with_unique_slugs, with_unique_sources
 from knowledge.importers.field_map import ImportMapping
 from knowledge.importers.files import Bundle, open_bundle
@@ -38,6 +38,12 @@ class ImportReading:
     @property
     def problems(self) -> list[ImportProblem]:
         return self.bundle.problems
+
+    @property
+    def book(self) -> BookHeader | None:
+        """What the upload says of its book, if it is one alone."""
+        books = list(dict.fromkeys(self.bundle.books))
+        return books[0] if len(books) == 1 else None
 
     @property
     def errors(self) -> list[ImportProblem]:

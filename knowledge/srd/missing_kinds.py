@@ -1,5 +1,5 @@
-"""What the package of an edition of the SRD leaves out: the one of 5.2 has no spells and no rules of
-play, and nearly no monsters. A question about these finds other rules, so people are told."""
+"""What the package of an edition of the SRD leaves out: the one of 5.2 has no spells, no rules of
+play and nearly no monsters. A question about these finds other rules, so people are told."""
 
 from collections import Counter
 from collections.abc import Mapping

@@ -23,7 +23,7 @@ from memory_site.imports.forms import (
     sections_of,
 )
 from memory_site.imports.options import ImportOptions
-from memory_site.imports.rules import title_of_book
+from memory_site.imports.rules import title_of_imported
 from memory_site.imports.runs import start_step
 from memory_site.imports.undo import EVERYTHING
 from memory_site.imports.uploads import create_run, delete_upload_after_commit
@@ -71,7 +71,9 @@ def run_page(request: HttpRequest, viewer: Viewer, run: UUID) -> HttpResponse:
             "format_options": format_options(),
             "parties": audience_options(viewer.world),
             "system_names": GameSystem.objects.order_by("name").values_list("name", flat=True),
-            "book_title": title_of_book(row.file_name),
+            "book_title": title_of_imported(
+                row.file_name, world=viewer.world, otherwise=row.report["reading"].get("book", "")
+            ),
         }
     elif row.state in (State.DONE, State.UNDONE):
         context["page_obj"] = _written_rows(request, row)

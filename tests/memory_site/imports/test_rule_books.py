@@ -60,7 +60,10 @@ RULESET = {
     "datasworn_version": "0.1.0",
     "type": "ruleset",
     "_id": "oarsworn",
-    "title": "Oarsworn",
+    "title": "The Oarsworn Rulebook",
+    "authors": [{"name": "Mira Ansdottir"}],
+    "url": "https://oarsworn.example",
+    "license": "https://creativecommons.org/licenses/by/4.0",
     "moves": {
         "ferry": {
             "_id": "move_category:oarsworn/ferry",
@@ -175,6 +178,39 @@ class TestTheCommand:
         for world, titles in zip((second, first, oarsworn), own, strict=True):
             for term in ("Undertow", "Sea Struck", "Cross the Water", "the tide and the lantern"):
                 assert set(found(world, term)) <= titles
+
+    def test_a_book_has_title_licence_and_authors_of_its_file(self, tmp_path: Path) -> None:
+        ruleset = tmp_path / "oarsworn.json"
+        ruleset.write_text(json.dumps(RULESET))
+        import_rules(ruleset, "Oarsworn")
+        hit = rules_lookup(
+            RulesQuestion(term="Cross the Water"), Caller(world_of("oarsworn"), GM)
+        ).hits[0]
+        assert (hit.source.document, hit.source.licence, hit.source.attribution) == (
+            "The Oarsworn Rulebook",
+            "CC BY 4.0",
+            "The Oarsworn Rulebook, Mira Ansdottir, https://oarsworn.example",
+        )
+        assert hit.id == "oarsworn-the-oarsworn-rulebook/cross-the-water"
+        assert "unchanged" in import_rules(ruleset, "Oarsworn")
+        import_rules(ruleset, "Oarsworn", undo=True, force=True)
+        assert not Document.objects.exists()
+
+    def test_what_the_command_says_of_a_book_goes_before_its_file(self, tmp_path: Path) -> None:
+        ruleset = tmp_path / "oarsworn.json"
+        ruleset.write_text(json.dumps(RULESET))
+        import_rules(ruleset, "Oarsworn", book="Mine", licence="Own")
+        book = Document.objects.get()
+        assert (book.title, book.licence) == ("Mine", "Own")
+
+    def test_a_book_that_was_named_by_its_file_keeps_its_ids(self, tmp_path: Path) -> None:
+        ruleset = tmp_path / "oarsworn.json"
+        ruleset.write_text(json.dumps(RULESET))
+        import_rules(ruleset, "Salt", book="oarsworn")
+        Document.objects.update(licence="", attribution="")
+        assert "unchanged" in import_rules(ruleset, "Salt")
+        book = Document.objects.get()
+        assert (book.title, book.licence) == ("oarsworn", "CC BY 4.0")
 
     def test_importing_again_changes_nothing_and_embeds_nothing(self, book: Path) -> None:
         import_rules(book, "Salt")
