@@ -23,6 +23,7 @@ SHARED = gettext_lazy(
     "The name %(name)s is also that of %(others)s: a link by this name is ambiguous."
 )
 
+OTHER_ARCHIVES = (".gz", ".tgz", ".tar", ".bz2", ".xz", ".zst", ".7z", ".rar")
 MOST_ENTRIES = 20_000
 
 
@@ -84,7 +85,12 @@ def _map(bundle: Bundle, mapping: ImportMapping, draft: LoreDraft) -> LoreDraft 
 
 
 def _report_unknown(bundle: Bundle, found: Recognition) -> None:
-    if not any(problem.file == found.file.name for problem in bundle.problems):
+    if any(problem.file == found.file.name for problem in bundle.problems):
+        return
+    if found.file.suffix in OTHER_ARCHIVES:
+        message = _("Of archives only zip can be read: unpack this one, or pack it as zip.")
+        bundle.note(found.file.name, message)
+    else:
         bundle.note(found.file.name, _("The file is of no known format: it is left out."))
 
 

@@ -7,10 +7,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from django.utils.translation import gettext as _
+
 from knowledge.importers.drafts import ImportProblem, LoreDraft
 from knowledge.importers.run import ImportReading
 from knowledge.markup_check import check_structure
 from knowledge.models import Rule
+from knowledge.rule_books.house_keeping import is_history, is_house_keeping
 from knowledge.rule_books.named_things import NamedThing, named_things
 from knowledge.schemas import LoreIn
 from knowledge.srd.sections import split_by_heading
@@ -83,7 +86,13 @@ def rules_of(reading: ImportReading) -> list[RuleDraft]:
                 for flaw in flaws
             ]
             continue
+        if not is_single and not draft.is_rule and is_house_keeping(draft):
+            message = _("This is about the files of the book, no rule: it is left out.")
+            reading.bundle.note(draft.file or draft.where, message)
+            continue
         for rule in _rules_of_draft(draft, is_single=is_single):
+            if any(map(is_history, (*rule.breadcrumb, rule.title))):
+                continue
             # What comes from a format of rules has a rule for each thing already.
             sections.append((rule, [] if draft.is_rule else named_things(rule.body)))
     rules: dict[str, RuleDraft] = {}

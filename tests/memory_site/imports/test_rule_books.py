@@ -212,6 +212,37 @@ class TestTheCommand:
         book = Document.objects.get()
         assert (book.title, book.licence) == ("oarsworn", "CC BY 4.0")
 
+    def test_what_is_about_the_files_of_a_book_is_no_rule(self, vault: Path) -> None:
+        notes = {
+            "README.md": "Clone it.",
+            "CONTRIBUTING.md": "Open a pull request.",
+            "Rules/Salt-Revision-Log.md": f"# Revision History\n\n## 3.2\n\n{FILLING}\n## 3.1\nA.",
+            "Salt-Index.md": "## Contents\n\n- **[[Sea-Struck]]**\n\t1. [[Lantern-Call|Call]]\n",
+            "Spells/Contents.md": "Every spell of the sea. [[Lantern-Call]] is one.\n",
+            "Debts.md": f"# Debts\n{FILLING}\n## Bells\n{FILLING}\n## Changelog\n{FILLING}",
+        }
+        for name, text in notes.items():
+            (vault / name).parent.mkdir(exist_ok=True)
+            (vault / name).write_text(text)
+        told = import_rules(vault, "Salt")
+        assert "README.md: This is about the files of the book" in told
+        titles = set(Rule.objects.values_list("title", flat=True))
+        assert titles == {"Sea Struck", "Lantern-Call", "Contents", "Debts", "Bells"}
+
+    def test_a_book_that_is_a_readme_is_read(self, tmp_path: Path) -> None:
+        path = tmp_path / "README.md"
+        path.write_text(BOOK)
+        import_rules(path, "Salt")
+        assert Rule.objects.filter(title="Undertow").exists()
+
+    def test_an_archive_that_is_no_zip_is_called_so(self, tmp_path: Path) -> None:
+        path = tmp_path / "salt.tar.gz"
+        path.write_bytes(b"\x1f\x8b\x08\x00")
+        out = io.StringIO()
+        with pytest.raises(CommandError, match="holds nothing"):
+            call_command("import_rules", path, system="Salt", stdout=out)
+        assert "only zip can be read" in out.getvalue()
+
     def test_importing_again_changes_nothing_and_embeds_nothing(self, book: Path) -> None:
         import_rules(book, "Salt")
         embed_pending(RulePassage)
