@@ -24,7 +24,8 @@ from retrieval.text import slugify, storage_flaw
 from worlds.audiences import Visibility
 from worlds.base_schemas import MAX_CHARS
 from worlds.callers import Caller
-from worlds.models import Campaign, GameSystem, World
+from worlds.models import Campaign, World
+from worlds.offered_systems import offered_systems
 from worlds.pages import Viewer, gm_page, page, render_page
 
 RULES_PER_PAGE = 60
@@ -66,7 +67,7 @@ def house_rules(request: HttpRequest, viewer: Viewer) -> HttpResponse:
         books=[
             (book, name_kinds(missing_kinds(book, viewer.world))) for book in books_of(viewer.world)
         ],
-        systems=GameSystem.objects.order_by("name", "edition"),
+        systems=offered_systems(viewer.world),
     )
 
 
@@ -82,7 +83,7 @@ def books_of(world: World) -> QuerySet[Document]:
 def choose_system(request: HttpRequest, viewer: Viewer) -> HttpResponse:
     """Let the world play another game system: from now on its rules answer, and no others."""
     slug = request.POST.get("system", "")
-    system = get_object_or_404(GameSystem, slug=slug) if slug else None
+    system = get_object_or_404(offered_systems(viewer.world), slug=slug) if slug else None
     viewer.world.system = system
     viewer.world.save(update_fields=["system", "updated_at"])
     messages.success(request, gettext("The game system was changed."))

@@ -12,6 +12,7 @@ from worlds.audiences import GM, PUBLIC
 from worlds.invitations import MAY_GRANT
 from worlds.keys import Scope
 from worlds.models import Campaign, Character, GameSystem, Invitation, Membership, Party, World
+from worlds.offered_systems import offered_systems
 from worlds.pages import Viewer
 
 LIFETIMES = {7: _("One week"), 30: _("One month"), 90: _("Three months"), 365: _("One year")}
@@ -190,7 +191,7 @@ class WorldForm(forms.ModelForm):  # type: ignore[type-arg]  # not subscriptable
     )
     system = forms.ModelChoiceField(
         label=_("game system"),
-        queryset=GameSystem.objects.order_by("name"),
+        queryset=GameSystem.objects.none(),
         required=False,
         empty_label=_("None, or another"),
         help_text=_("Its rules can be looked up in the world."),
@@ -200,3 +201,8 @@ class WorldForm(forms.ModelForm):  # type: ignore[type-arg]  # not subscriptable
         model = World
         fields = ["name", "language", "system", "description"]
         widgets = {"description": forms.Textarea(attrs={"rows": 3})}
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        systems: Any = self.fields["system"]
+        systems.queryset = offered_systems()

@@ -24,6 +24,8 @@ from memory_site import tasks
 from retrieval.indexing import embed_pending
 from worlds.audiences import GM
 from worlds.callers import Caller
+from worlds.forms import WorldForm
+from worlds.keys import create_key
 from worlds.models import GameSystem, ImportRun, Membership, World
 
 pytestmark = pytest.mark.django_db
@@ -400,6 +402,26 @@ class TestTheImportPage:
         assert world.system
         other = World.objects.create(slug="other", name="Other", system=world.system)
         assert found(other, "Cross the Water") == []
+
+    def test_a_system_with_rules_of_one_world_is_offered_there_alone(
+        self, gm: Client, world: World
+    ) -> None:
+        self.write(gm, world)
+        GameSystem.objects.create(slug="unwritten", name="Unwritten")
+        other = World.objects.create(slug="other", name="Other")
+        Membership.objects.create(user=get_user_model().objects.get(), world=other, role="gm")
+        own_page = gm.get(reverse("house-rules", args=[world.slug])).content.decode()
+        other_page = gm.get(reverse("house-rules", args=[other.slug])).content.decode()
+        assert "Oarsworn" in own_page
+        assert "Oarsworn" not in other_page
+        assert "Unwritten" in other_page
+        url = reverse("choose-system", args=[other.slug])
+        assert gm.post(url, {"system": "oarsworn"}).status_code == 404
+        assert "Oarsworn" not in str(WorldForm()["system"])
+        key = create_key(other, name="engine")[1]
+        engine = Client(headers={"Authorization": f"Bearer {key}"})
+        listed = engine.get("/api/v1/systems").json()["systems"]
+        assert "oarsworn" not in {system["system_id"] for system in listed}
 
     def test_a_book_of_another_system_waits(self, gm: Client, world: World) -> None:
         self.write(gm, world)
