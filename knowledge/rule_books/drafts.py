@@ -13,8 +13,8 @@ from knowledge.importers.drafts import ImportProblem, LoreDraft
 from knowledge.importers.run import ImportReading
 from knowledge.markup_check import check_structure
 from knowledge.models import Rule
-from knowledge.rule_books.house_keeping import is_history, is_house_keeping
-from knowledge.rule_books.named_things import NamedThing, named_things
+from knowledge.rule_books.named_things import SectionThing, named_things
+from knowledge.rule_books.unrelated_notes import is_about_files, is_history
 from knowledge.schemas import LoreIn
 from knowledge.srd.sections import split_by_heading
 from retrieval.text import WORD, fold_name, language_of_open_text, replace_links, slugify
@@ -78,7 +78,7 @@ def rules_of(reading: ImportReading) -> list[RuleDraft]:
     """Return the rules of an upload that was read without a mapping. A text with a broken fence is
     left out, and is one of the problems of the reading."""
     is_single = len(reading.drafts) == 1
-    sections: list[tuple[RuleDraft, list[NamedThing]]] = []
+    sections: list[tuple[RuleDraft, list[SectionThing]]] = []
     for draft in reading.drafts:
         if flaws := check_structure(draft.entry.body):
             reading.bundle.problems += [
@@ -86,7 +86,7 @@ def rules_of(reading: ImportReading) -> list[RuleDraft]:
                 for flaw in flaws
             ]
             continue
-        if not is_single and not draft.is_rule and is_house_keeping(draft):
+        if not is_single and not draft.is_rule and is_about_files(draft):
             message = _("This is about the files of the book, no rule: it is left out.")
             reading.bundle.note(draft.file or draft.where, message)
             continue
@@ -103,7 +103,7 @@ def rules_of(reading: ImportReading) -> list[RuleDraft]:
 
 
 def _with_things(
-    sections: Sequence[tuple[RuleDraft, Sequence[NamedThing]]],
+    sections: Sequence[tuple[RuleDraft, Sequence[SectionThing]]],
 ) -> Iterator[RuleDraft]:
     """Yield each section, and after it the things that it alone names."""
     known = Counter(fold_name(section.title) for section, _things in sections)
@@ -117,7 +117,7 @@ def _with_things(
             yield from (_rule_of_thing(thing, section) for thing in things)
 
 
-def _rule_of_thing(thing: NamedThing, section: RuleDraft) -> RuleDraft:
+def _rule_of_thing(thing: SectionThing, section: RuleDraft) -> RuleDraft:
     """A thing inside a section as a rule of its own, so that its name finds it."""
     kind = _kind_in_title(section.title) or (Kind.MONSTER if thing.is_block else Kind.SECTION)
     return replace(

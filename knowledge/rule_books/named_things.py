@@ -28,7 +28,7 @@ _BETWEEN_STATISTICS = re.compile(r"[,;|]")
 
 
 @dataclass(frozen=True)
-class NamedThing:
+class SectionThing:
     """A thing, and its text without the name."""
 
     name: str
@@ -37,11 +37,11 @@ class NamedThing:
     """Statistics below a name: a creature, whatever the section is called."""
 
 
-def named_things(body: str) -> list[NamedThing]:
+def named_things(body: str) -> list[SectionThing]:
     """Return the things of a section in their order; of two with one name the first."""
     lines = body.split("\n")
     things = [*_things_in_tables(lines), *_things_in_blocks(lines)]
-    first: dict[str, NamedThing] = {}
+    first: dict[str, SectionThing] = {}
     for thing in things:
         first.setdefault(fold_name(thing.name), thing)
     return list(first.values())
@@ -50,7 +50,7 @@ def named_things(body: str) -> list[NamedThing]:
 # --- tables
 
 
-def _things_in_tables(lines: Sequence[str]) -> Iterator[NamedThing]:
+def _things_in_tables(lines: Sequence[str]) -> Iterator[SectionThing]:
     for at, line in enumerate(lines):
         if at and _is_row(lines[at - 1]) and "-" in line and _RULER.fullmatch(line.strip()):
             labels = _cells(lines[at - 1])
@@ -58,7 +58,7 @@ def _things_in_tables(lines: Sequence[str]) -> Iterator[NamedThing]:
             yield from _things_in_table(labels, rows)
 
 
-def _things_in_table(labels: Sequence[str], rows: Sequence[list[str]]) -> Iterator[NamedThing]:
+def _things_in_table(labels: Sequence[str], rows: Sequence[list[str]]) -> Iterator[SectionThing]:
     width = len(labels)
     rows = [[*row[:width], *[""] * (width - len(row))] for row in rows]
     columns = list(zip(*rows, strict=True))
@@ -66,7 +66,7 @@ def _things_in_table(labels: Sequence[str], rows: Sequence[list[str]]) -> Iterat
     if len(rows) < LEAST_ROWS or named is None or not any(map(_has_texts, columns[named + 1 :])):
         return
     for row in rows:
-        yield NamedThing(_plain(row[named]), _text_of_row(labels, row, named))
+        yield SectionThing(_plain(row[named]), _text_of_row(labels, row, named))
 
 
 def _has_names(column: Sequence[str]) -> bool:
@@ -112,7 +112,7 @@ def _cells(line: str) -> list[str]:
 # --- blocks
 
 
-def _things_in_blocks(lines: Sequence[str]) -> Iterator[NamedThing]:
+def _things_in_blocks(lines: Sequence[str]) -> Iterator[SectionThing]:
     starts = [at for at, (name, below) in enumerate(pairwise(lines)) if _is_block(name, below)]
     if len(starts) < LEAST_BLOCKS:
         return
@@ -120,7 +120,7 @@ def _things_in_blocks(lines: Sequence[str]) -> Iterator[NamedThing]:
         name = _BOLD_NAME.fullmatch(lines[at])
         text = "\n".join(_lines_of_block(lines, at + 1)).strip()
         if name and text:
-            yield NamedThing(_plain(name[1]), text, is_block=True)
+            yield SectionThing(_plain(name[1]), text, is_block=True)
 
 
 def _is_block(name: str, below: str) -> bool:

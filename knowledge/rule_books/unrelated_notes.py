@@ -21,7 +21,7 @@ _LINK_ALONE = re.compile(
 )
 
 
-def is_house_keeping(draft: LoreDraft) -> bool:
+def is_about_files(draft: LoreDraft) -> bool:
     """Whether a note is about the files of its book: a licence, a list of changes, or an index,
     which holds links and nothing else."""
     names = {slugify(draft.entry.title), slugify(draft.file.rsplit("/", 1)[-1].rsplit(".", 1)[0])}
