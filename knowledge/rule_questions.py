@@ -4,6 +4,7 @@ translates or speaks of."""
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import takewhile
 
 from knowledge.glossary.expansion import Glossary, TermMatch, get_glossary
 from knowledge.glossary.ordinary_words import is_ordinary_word
@@ -191,5 +192,15 @@ def things_with_values(wanted: WantedThings, rows: RuleRows) -> list[NamedRow]:
 
 
 def stems_of_thing(title: str, body: str, kind: str) -> frozenset[str]:
-    of_kind = body.partition("\n")[0] if kind == MONSTER else body
+    of_kind = head_of_monster(body) if kind == MONSTER else body
     return frozenset(word_stem(word.norm) for word in name_words(f"{title} {of_kind}"))
+
+
+def head_of_monster(body: str) -> str:
+    """Its first line, and the table of its statistics that stands next."""
+    lines = list(filter(str.strip, body.split("\n")))
+    return "\n".join([*lines[:1], *takewhile(is_row, lines[1:])])
+
+
+def is_row(line: str) -> bool:
+    return line.startswith("|")

@@ -16,6 +16,7 @@ from knowledge.markup_check import require_sound_markup
 from knowledge.models import Document, Rule
 from knowledge.schemas import RuleIn, RulesQuestion
 from knowledge.search import find_rules
+from knowledge.srd.missing_kinds import missing_kinds, name_kinds
 from knowledge.upsert import upsert_rule
 from retrieval.errors import Problem
 from retrieval.tasks import embed_soon
@@ -23,7 +24,8 @@ from retrieval.text import slugify, storage_flaw
 from worlds.audiences import Visibility
 from worlds.base_schemas import MAX_CHARS
 from worlds.callers import Caller
-from worlds.models import Campaign, GameSystem, World
+from worlds.models import Campaign, World
+from worlds.offered_systems import offered_systems
 from worlds.pages import Viewer, gm_page, page, render_page
 
 RULES_PER_PAGE = 60
@@ -62,8 +64,10 @@ def house_rules(request: HttpRequest, viewer: Viewer) -> HttpResponse:
         viewer,
         "gm/house_rules.html",
         page_obj=pages.get_page(request.GET.get("page")),
-        books=books_of(viewer.world),
-        systems=GameSystem.objects.order_by("name", "edition"),
+        books=[
+            (book, name_kinds(missing_kinds(book, viewer.world))) for book in books_of(viewer.world)
+        ],
+        systems=offered_systems(viewer.world),
     )
 
 
@@ -79,7 +83,7 @@ def books_of(world: World) -> QuerySet[Document]:
 def choose_system(request: HttpRequest, viewer: Viewer) -> HttpResponse:
     """Let the world play another game system: from now on its rules answer, and no others."""
     slug = request.POST.get("system", "")
-    system = get_object_or_404(GameSystem, slug=slug) if slug else None
+    system = get_object_or_404(offered_systems(viewer.world), slug=slug) if slug else None
     viewer.world.system = system
     viewer.world.save(update_fields=["system", "updated_at"])
     messages.success(request, gettext("The game system was changed."))

@@ -11,6 +11,7 @@ from django.utils.translation import gettext_lazy as _
 from worlds.audiences import GM, PUBLIC
 from worlds.keys import Scope
 from worlds.models import Campaign, Character, GameSystem, Invitation, Membership, Party, World
+from worlds.offered_systems import offered_systems
 from worlds.pages import Viewer
 from worlds.roles import MAY_GRANT
 
@@ -202,7 +203,7 @@ class WorldForm(forms.ModelForm):  # type: ignore[type-arg]  # not subscriptable
     )
     system = forms.ModelChoiceField(
         label=_("game system"),
-        queryset=GameSystem.objects.order_by("name"),
+        queryset=GameSystem.objects.none(),
         required=False,
         empty_label=_("None, or another"),
         help_text=_("Its rules can be looked up in the world."),
@@ -212,3 +213,8 @@ class WorldForm(forms.ModelForm):  # type: ignore[type-arg]  # not subscriptable
         model = World
         fields = ["name", "language", "system", "description"]
         widgets = {"description": forms.Textarea(attrs={"rows": 3})}
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        systems: Any = self.fields["system"]
+        systems.queryset = offered_systems()

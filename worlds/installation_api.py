@@ -15,6 +15,7 @@ from worlds.key_schemas import Me
 from worlds.lookup import find_exact
 from worlds.members import create_world, new_slug
 from worlds.models import GameSystem, World
+from worlds.offered_systems import offered_systems
 from worlds.rest import NeedsAnyKey, NeedsInstallationKey, check_match, key_of, tag
 from worlds.rest_lists import ListQuery, page_of
 from worlds.rest_rows import set_location
@@ -52,9 +53,11 @@ def get_me(request: HttpRequest) -> Me:
     response=Systems,
     auth=NeedsAnyKey(),
 )
-def list_systems(request: HttpRequest) -> dict[str, Any]:  # noqa: ARG001 - django-ninja passes it
+def list_systems(request: HttpRequest) -> dict[str, Any]:
     """A world names one of them; its rules then hold there."""
-    systems = GameSystem.objects.order_by("slug")
+    # The rules of other worlds are none of the business of a world's key.
+    world = key_of(request).world
+    systems = (offered_systems(world) if world else GameSystem.objects.all()).order_by("slug")
     return {
         "systems": [
             {"system_id": each.slug, "name": each.name, "edition": each.edition} for each in systems

@@ -10,7 +10,7 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from knowledge.importers.drafts import LoreDraft
+from knowledge.importers.drafts import BookHeader, LoreDraft
 from knowledge.importers.entry_fields import fields_except, make_draft
 from knowledge.importers.entry_text import (
     DEEPEST,
@@ -18,6 +18,7 @@ from knowledge.importers.entry_text import (
     as_list,
     heading_of,
     join_blocks,
+    licence_name,
     link_to,
     named_paragraph,
     readable,
@@ -109,6 +110,7 @@ def read_datasworn(bundle: Bundle) -> Iterator[LoreDraft]:
             if not isinstance(root, dict) or not any(name in root for name in (*KINDS, "rules")):
                 raise Invalid(_("The file holds no ruleset of Datasworn."))
             roots.append((file, root))
+            bundle.books.append(_book_header(file, root))
             for part in KINDS:
                 with bundle.problems_of(f"{file.name}: {part}"):
                     name = NAMES_OF_PARTS.get(part, part)
@@ -129,6 +131,21 @@ def _title(file: SourceFile, root: Node) -> str:
     return str(root.get("title") or heading_of(str(root.get("_id") or file.path.stem))).replace(
         "/", " "
     )
+
+
+def _book_header(file: SourceFile, root: Node) -> BookHeader:
+    title, licence = _title(file, root), str(root.get("license") or "").strip()
+    is_address = licence.startswith(("https://", "http://"))
+    name = licence_name(licence) if is_address else licence
+    attribution = (title, _authors(root), str(root.get("url") or ""))
+    return BookHeader(
+        title, name, licence if is_address else "", ", ".join(filter(None, attribution))
+    )
+
+
+def _authors(about: Node) -> str:
+    names = (str(as_dict(each).get("name") or "") for each in as_list(about.get("authors")))
+    return ", ".join(names)
 
 
 def _walk(
@@ -242,13 +259,10 @@ class RulesetTexts:
 
     def source(self, node: Node) -> str:
         about = as_dict(node.get("_source")) or (node if "license" in node else {})
-        authors = ", ".join(
-            str(as_dict(each).get("name") or "") for each in as_list(about.get("authors"))
-        )
         page = about.get("page")
         words = _("page %(number)s") % {"number": page} if page else ""
         return source_line(
-            about.get("title"), words, authors, about.get("license") or about.get("url")
+            about.get("title"), words, _authors(about), about.get("license") or about.get("url")
         )
 
     def rule_line(self, key: str, rule: Any) -> str:

@@ -23,6 +23,16 @@ class ImportProblem:
 
 
 @dataclass(frozen=True)
+class BookHeader:
+    """What a file of rules says of its book."""
+
+    title: str
+    licence: str = ""
+    licence_url: str = ""
+    attribution: str = ""
+
+
+@dataclass(frozen=True)
 class RelationDraft:
     """`target` is a name. `words` say what the entry is to it: "sister of", "lives in".
     `attitude` (-100 to 100) is how the entry regards its target, where a tool knows that."""

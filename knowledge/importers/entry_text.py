@@ -13,6 +13,7 @@ ABILITIES = ("str", "dex", "con", "int", "wis", "cha")
 LONGEST_ABBREVIATION = 2
 DEEPEST = 60
 """How deep the parts of a text may lie inside each other; real ones reach about a dozen."""
+CREATIVE_COMMONS = re.compile(r"creativecommons\.org/licenses/([a-z-]+)/(\d+\.\d+)")
 NOT_IN_LINKS = re.compile(r"[\[\]|#\n]+")
 
 
@@ -46,6 +47,12 @@ def table(header: Iterable[Any], rows: Iterable[Iterable[Any]]) -> str:
     filled = [line + [""] * (width - len(line)) for line in lines]
     filled.insert(1, ["---"] * width)
     return "\n".join(f"| {' | '.join(line)} |" for line in filled)
+
+
+def licence_name(address: str) -> str:
+    """Return the short name of the licence at an address, such as `CC BY 4.0`; else nothing."""
+    found = CREATIVE_COMMONS.search(address)
+    return f"CC {found[1].upper()} {found[2]}" if found else ""
 
 
 def stat_table(facts: Mapping[str, Any]) -> str:

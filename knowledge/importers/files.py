@@ -19,12 +19,14 @@ from urllib.parse import unquote
 
 from django.utils.translation import gettext as _
 
-from knowledge.importers.drafts import ImportProblem
+from knowledge.importers.drafts import BookHeader, ImportProblem
 from knowledge.importers.encodings import decode
 from retrieval.errors import Invalid, Problem
 from retrieval.text import load_yaml
 
 LARGEST_FILE, LARGEST_TOTAL, MOST_FILES = 50_000_000, 1_000_000_000, 30_000
+LONGEST_YAML_FILE = 1_000_000
+"""Characters, which take some ten seconds."""
 LARGEST_RATIO, RATIO_FROM = 200, 1_000_000
 """A member that unpacks to more than so many times its size, and more than so many bytes, is a
 decompression bomb: text packs 5 to 20 times, deflate reaches 1,032."""
@@ -86,7 +88,7 @@ class SourceFile:
 
     @cached_property
     def yaml(self) -> Any:
-        return load_yaml(self.text)
+        return load_yaml(self.text, longest=LONGEST_YAML_FILE)
 
     def json(self) -> Any:
         """Return the parsed content; raises `Invalid` with the line when it is not JSON."""
@@ -102,10 +104,12 @@ class Bundle:
     vaults: set[str] = field(default_factory=set)
     total: int = 0
     whole: "Bundle | None" = None
+    books: list[BookHeader] = field(default_factory=list)
+    """What the files that are books of rules say of themselves."""
 
     def with_files(self, files: Sequence[SourceFile]) -> "Bundle":
         """Return these files of the bundle, for the reader of one format."""
-        return Bundle(list(files), self.problems, self.vaults, whole=self)
+        return Bundle(list(files), self.problems, self.vaults, whole=self, books=self.books)
 
     @cached_property
     def pictures(self) -> dict[str, SourceFile]:

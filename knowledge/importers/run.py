@@ -7,7 +7,7 @@ from pathlib import Path
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from knowledge.importers.drafts import ImportProblem, LoreDraft
+from knowledge.importers.drafts import BookHeader, ImportProblem, LoreDraft
 from knowledge.importers.entry_fields import with_unique_slugs, with_unique_sources
 from knowledge.importers.field_map import ImportMapping
 from knowledge.importers.files import Bundle, open_bundle
@@ -23,6 +23,7 @@ SHARED = gettext_lazy(
     "The name %(name)s is also that of %(others)s: a link by this name is ambiguous."
 )
 
+OTHER_ARCHIVES = (".gz", ".tgz", ".tar", ".bz2", ".xz", ".zst", ".7z", ".rar")
 MOST_ENTRIES = 20_000
 
 
@@ -38,6 +39,12 @@ class ImportReading:
     @property
     def problems(self) -> list[ImportProblem]:
         return self.bundle.problems
+
+    @property
+    def book(self) -> BookHeader | None:
+        """What the upload says of its book, if it is one alone."""
+        books = list(dict.fromkeys(self.bundle.books))
+        return books[0] if len(books) == 1 else None
 
     @property
     def errors(self) -> list[ImportProblem]:
@@ -78,7 +85,12 @@ def _map(bundle: Bundle, mapping: ImportMapping, draft: LoreDraft) -> LoreDraft 
 
 
 def _report_unknown(bundle: Bundle, found: Recognition) -> None:
-    if not any(problem.file == found.file.name for problem in bundle.problems):
+    if any(problem.file == found.file.name for problem in bundle.problems):
+        return
+    if found.file.suffix in OTHER_ARCHIVES:
+        message = _("Of archives only zip can be read: unpack this one, or pack it as zip.")
+        bundle.note(found.file.name, message)
+    else:
         bundle.note(found.file.name, _("The file is of no known format: it is left out."))
 
 

@@ -6,6 +6,7 @@ can.
 """
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from knowledge.questions.values import (
@@ -27,8 +28,13 @@ PRICE = re.compile(
     r"(?:(gp|gold(?:\s(?:pieces?|coins?))?|зм|золот\w*|골드|금화)|(sp|silver|см|серебр\w*|은화)"
     r"|(cp|coppers?|мм|медяк\w*|медн\w*|동화))(?!\w)(?:\s(?:монет\w*|pieces?|coins?))?"
 )
+PRICE_LABELS = "Cost|Price|Цена|Стоимость|가격"
 COINS = ("gp", "sp", "cp")
 NUMBER = r"(\d+(?:/\d+)?)"
+BEHIND_LABEL = r":?\s*\|?\s*"
+"""Between a label in bold and its value: a blank, or the border of a table's cells."""
+LABELLED = re.compile(rf"(?<![\w/])([^\W\d_]{{2,20}})\s{NUMBER}(?![\w/])")
+"""A number behind a label that only the texts of one game have: "rank 4", "PD 17"."""
 NUMBERED = tuple(
     (
         value,
@@ -52,18 +58,22 @@ class KindOfThing:
 
 
 KINDS = (
-    KindOfThing(re.compile(r"\bweapons?\b|\bоруж\w+|무기\w*"), THING, r"\*\*Category\*\* Weapon"),
+    KindOfThing(
+        re.compile(r"\bweapons?\b|\bоруж\w+|무기\w*"),
+        THING,
+        rf"\*\*Category\*\*{BEHIND_LABEL}Weapon",
+    ),
     KindOfThing(
         re.compile(r"\barmou?rs?\b|\bдоспех\w*|\bброн(?:я|и|ю|ей|е)\b|(?:갑옷|방어구)\w*"),
         THING,
-        r"\*\*Category\*\* Armor",
+        rf"\*\*Category\*\*{BEHIND_LABEL}Armor",
     ),
     KindOfThing(
         re.compile(r"\bspells?\b|\bcantrips?\b|\bзаклинани\w+|\bзаговор\w*|주문\w*|마법\w*"), SPELL
     ),
     KindOfThing(
         re.compile(
-            r"\bmonsters?\b|\bcreatures?\b|\benem(?:y|ies)\b|\bмонстр\w*|\bсуществ\w+|\bчудовищ\w+"
+            r"\bmonsters?\b|\bcreatures?\b|\benem(?:y|ies)\b|\bfoes?\b|\bмонстр\w*|\bсуществ\w+|\bчудовищ\w+"
             r"|\bвраг\w*|(?:몬스터|괴물|크리쳐|크리처)\w*"
         ),
         MONSTER,
@@ -99,6 +109,8 @@ def wanted_things(text: str) -> WantedThings:
     rest, prices = prices_in(rest)
     rest, dice = (rest, []) if not asked else dice_in(rest)
     patterns += [*prices, *dice]
+    rest, labelled = labelled_in(rest) if asked else (rest, [])
+    patterns += labelled
     for each in asked:
         rest = each.words.sub(" ", rest)
         patterns += [each.category] if each.category and patterns else []
@@ -118,14 +130,23 @@ def numbered_values(plain: str) -> tuple[str, list[Value], list[str]]:
     for each, before, behind in NUMBERED:
         if each.is_asked_in(plain) and (given := before.search(plain) or behind.search(plain)):
             values.append(each)
-            patterns.append(pattern_of_value(each, given[1]))
+            patterns.append(pattern_of_value(each.labels, given[1]))
             plain = plain.replace(given[0], " ")
     return plain, values, patterns
 
 
-def pattern_of_value(value: Value, number: str) -> str:
-    labels = "|".join(map(re.escape, value.labels))
-    return rf"\*\*(?:{labels})[:.]?\*\*:?\s*{number}(?![\d/])"
+def labelled_in(plain: str) -> tuple[str, list[str]]:
+    """Return the text without the numbers behind other words, and what a text holds that has
+    them."""
+    found = list(LABELLED.finditer(plain))
+    return LABELLED.sub(" ", plain), [pattern_of_value([each[1]], each[2]) for each in found]
+
+
+def pattern_of_value(labels: Sequence[str], number: str) -> str:
+    """A label in bold before the number, or a line of statistics: `12 HP, 1 Armor, 15 STR`."""
+    any_label = "|".join(map(re.escape, labels))
+    behind = rf"\*\*(?:{any_label})[:.]?\*\*{BEHIND_LABEL}{number}(?![\d/])"
+    return rf"(?i){behind}|(?:^|\n|, ){number} (?:{any_label})(?=[,\n]|$)"
 
 
 def prices_in(plain: str) -> tuple[str, list[str]]:
@@ -134,7 +155,7 @@ def prices_in(plain: str) -> tuple[str, list[str]]:
         digits = re.sub(r"\D", "", match[1])
         coin = next(coin for coin, name in zip(COINS, match.groups()[1:], strict=True) if name)
         amount = f"{digits[:-3]},?{digits[-3:]}" if len(digits) > 3 else digits
-        prices.append(rf"\*\*(?:Cost|Price|Цена|Стоимость|가격)\*\*\s*{amount} {coin}")
+        prices.append(rf"\*\*(?:{PRICE_LABELS})\*\*{BEHIND_LABEL}{amount} {coin}")
     return PRICE.sub(" ", plain), prices
 
 

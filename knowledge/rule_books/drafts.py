@@ -2,17 +2,22 @@
 that mean nothing outside of their tool become plain text. The same for every game."""
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
+
+from django.utils.translation import gettext as _
 
 from knowledge.importers.drafts import ImportProblem, LoreDraft
 from knowledge.importers.run import ImportReading
 from knowledge.markup_check import check_structure
 from knowledge.models import Rule
+from knowledge.rule_books.named_things import SectionThing, named_things
+from knowledge.rule_books.unrelated_notes import is_about_files, is_history
 from knowledge.schemas import LoreIn
 from knowledge.srd.sections import split_by_heading
-from retrieval.text import fold_name, language_of_open_text, replace_links, slugify
+from retrieval.text import WORD, fold_name, language_of_open_text, replace_links, slugify
 
 LONGEST_WHOLE = 3_000
 """Characters of a text that is one rule, whatever headings it has."""
@@ -22,9 +27,12 @@ LONGEST_KEY, LONGEST_NAME, MOST_ALIASES = 120, 200, 50
 Kind = Rule.Kind
 KINDS: dict[str, Kind] = {
     **dict.fromkeys(("condition", "состояние", "상태"), Kind.CONDITION),
-    **dict.fromkeys(("spell", "cantrip", "power", "заклинание", "주문"), Kind.SPELL),
+    **dict.fromkeys(("spell", "cantrip", "power", "заклинание", "заклинания", "주문"), Kind.SPELL),
     **dict.fromkeys(
-        ("monster", "foe", "creature", "beast", "bestiary", "monstrosity", "чудовище", "монстр"),
+        (
+            *("monster", "foe", "creature", "beast", "bestiary", "monstrosity"),
+            *("чудовище", "чудовища", "монстр", "монстры", "бестиарий", "괴물", "몬스터"),
+        ),
         Kind.MONSTER,
     ),
     **dict.fromkeys(("class", "класс", "직업", "클래스"), Kind.CLASS),
@@ -70,7 +78,7 @@ def rules_of(reading: ImportReading) -> list[RuleDraft]:
     """Return the rules of an upload that was read without a mapping. A text with a broken fence is
     left out, and is one of the problems of the reading."""
     is_single = len(reading.drafts) == 1
-    rules: dict[str, RuleDraft] = {}
+    sections: list[tuple[RuleDraft, list[SectionThing]]] = []
     for draft in reading.drafts:
         if flaws := check_structure(draft.entry.body):
             reading.bundle.problems += [
@@ -78,10 +86,50 @@ def rules_of(reading: ImportReading) -> list[RuleDraft]:
                 for flaw in flaws
             ]
             continue
+        if not is_single and not draft.is_rule and is_about_files(draft):
+            message = _("This is about the files of the book, no rule: it is left out.")
+            reading.bundle.note(draft.file or draft.where, message)
+            continue
         for rule in _rules_of_draft(draft, is_single=is_single):
-            path = _free_path(rule.path, rules)
-            rules[path] = rule if path == rule.path else _with_path(rule, path)
+            if any(map(is_history, (*rule.breadcrumb, rule.title))):
+                continue
+            # What comes from a format of rules has a rule for each thing already.
+            sections.append((rule, [] if draft.is_rule else named_things(rule.body)))
+    rules: dict[str, RuleDraft] = {}
+    for rule in _with_things(sections):
+        path = _free_path(rule.path, rules)
+        rules[path] = replace(rule, path=path)
     return list(rules.values())
+
+
+def _with_things(
+    sections: Sequence[tuple[RuleDraft, Sequence[SectionThing]]],
+) -> Iterator[RuleDraft]:
+    """Yield each section, and after it the things that it alone names."""
+    known = Counter(fold_name(section.title) for section, _things in sections)
+    known.update(fold_name(thing.name) for _section, things in sections for thing in things)
+    for section, things in sections:
+        yield section
+        own = [thing for thing in things if known[fold_name(thing.name)] == 1]
+        # Names of which most stand elsewhere too, such as the levels in the table of each class,
+        # are no names of things.
+        if len(own) > len(things) / 2:
+            yield from (_rule_of_thing(thing, section) for thing in things)
+
+
+def _rule_of_thing(thing: SectionThing, section: RuleDraft) -> RuleDraft:
+    """A thing inside a section as a rule of its own, so that its name finds it."""
+    kind = _kind_in_title(section.title) or (Kind.MONSTER if thing.is_block else Kind.SECTION)
+    return replace(
+        section,
+        path=f"{section.path}/{slugify(thing.name)}",
+        kind=kind,
+        title=thing.name,
+        body=thing.text,
+        breadcrumb=(*section.breadcrumb, section.title),
+        aliases=(),
+        language=language_of_open_text(thing.name, thing.text),
+    )
 
 
 def _rules_of_draft(draft: LoreDraft, *, is_single: bool) -> Iterator[RuleDraft]:
@@ -200,6 +248,12 @@ def _kind_of(draft: LoreDraft, folders: Sequence[str]) -> Kind:
     return Kind.CUSTOM
 
 
+def _kind_in_title(title: str) -> Kind | None:
+    """The kind that a heading such as `100 Spells` names by one of its words."""
+    words = (_singular(word) for word in reversed(WORD.findall(title)))
+    return next((KINDS[word] for word in words if word in KINDS), None)
+
+
 def _singular(word: str) -> str:
     name = word.casefold().replace("-", " ").replace("_", " ").strip()
     name = name.removesuffix(" descriptions")
@@ -214,8 +268,3 @@ def _free_path(path: str, rules: dict[str, RuleDraft]) -> str:
         number += 1
         free = f"{path[: LONGEST_KEY - 4]}-{number}"
     return free
-
-
-def _with_path(rule: RuleDraft, path: str) -> RuleDraft:
-    values = {name: getattr(rule, name) for name in RuleDraft.__dataclass_fields__}
-    return RuleDraft(**{**values, "path": path})

@@ -59,8 +59,9 @@ def book_slug(system: GameSystem, title: str) -> str:
 def find_or_create_book(
     system: GameSystem, *, title: str, world: World | None = None, **values: str
 ) -> Document:
-    """Return the book of this title in the system; make it if there is none. `values` are those of
-    a new book, such as its licence. Raises `Conflict` when its ids belong to another book."""
+    """Return the book of this title in the system; make it if there is none. `values`, such as its
+    licence, are those of a new book, and of one that has none. Raises `Conflict` when its ids
+    belong to another book."""
     slug = book_slug(system, title)
     book = Document.objects.filter(world=world, slug=slug)
     other = book.exclude(system=system).first()
@@ -69,7 +70,14 @@ def find_or_create_book(
         raise Conflict(message % {"title": other.title})
     book_values = {"title": title[:200], "edition": system.edition, **values}
     found = book.filter(system=system).first()
-    return found or Document.objects.create(system=system, world=world, slug=slug, **book_values)
+    if found is None:
+        return Document.objects.create(system=system, world=world, slug=slug, **book_values)
+    missing = [name for name, value in values.items() if value and not getattr(found, name)]
+    for name in missing:
+        setattr(found, name, values[name])
+    if missing:
+        found.save(update_fields=missing)
+    return found
 
 
 def write_rules(

@@ -76,6 +76,7 @@ def reading_json(reading: ImportReading) -> dict[str, Any]:
         "files": listed[:MOST_LISTED],
         "formats": dict(Counter(found.format for found in reading.files)),
         "entries": len(reading.drafts),
+        "book": reading.book.title if reading.book else "",
         "is_rules": bool(reading.drafts) and all(draft.is_rule for draft in reading.drafts),
         "problems": problems_json(reading.problems),
     }

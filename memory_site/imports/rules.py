@@ -5,10 +5,12 @@ from typing import Any
 from uuid import UUID
 
 from knowledge.entry_store import save_all
+from knowledge.importers.drafts import BookHeader
 from knowledge.importers.run import ImportReading
 from knowledge.models import Document, Rule
 from knowledge.rule_books.drafts import rules_of
 from knowledge.rule_books.store import (
+    book_slug,
     delete_unused_system,
     find_or_create_book,
     find_or_create_system,
@@ -36,8 +38,9 @@ def write_rule_book(
     report = WriteReport()
     drafts = rules_of(reading)
     system = find_or_create_system(options.system, edition=options.edition)
-    title = options.book or title_of_book(file_name)
-    book = find_or_create_book(system, title=title, world=world, source=file_name)
+    title = options.book or choose_title(reading.book, file_name, system=system, world=world)
+    about = about_book(reading.book)
+    book = find_or_create_book(system, title=title, world=world, source=file_name, **about)
     for written in write_rules(book, drafts):
         for each in written:
             was_changed = each.outcome == "changed" and each.before
@@ -62,6 +65,41 @@ def write_rule_book(
 def title_of_book(file_name: str) -> str:
     """A title for the book of an uploaded file: its name without the ending."""
     return file_name.rsplit("/", 1)[-1].rsplit(".", 1)[0].replace("_", " ").strip() or "rules"
+
+
+def choose_title(
+    header: BookHeader | None, file_name: str, *, system: GameSystem, world: World | None = None
+) -> str:
+    """The title of a book that nobody has named: what its file says, else the name of the file, by
+    which an earlier import may have called it."""
+    by_file = title_of_book(file_name)
+    same = Document.objects.filter(world=world, system=system, slug=book_slug(system, by_file))
+    return by_file if header is None or same.exists() else header.title
+
+
+def title_of_imported(
+    file_name: str,
+    *,
+    system: GameSystem | None = None,
+    world: World | None = None,
+    otherwise: str = "",
+) -> str:
+    """The title of the book that was imported from the file, if that is one alone; else the other
+    one, or the name of the file."""
+    books = Document.objects.filter(world=world, source=file_name)
+    titles = [*(books.filter(system=system) if system else books).values_list("title", flat=True)]
+    return titles[0] if len(titles) == 1 else otherwise or title_of_book(file_name)
+
+
+def about_book(header: BookHeader | None) -> dict[str, str]:
+    """The licence and attribution of a book as its file gives them."""
+    if header is None:
+        return {}
+    return {
+        "licence": header.licence[:80],
+        "licence_url": header.licence_url[:200],
+        "attribution": header.attribution,
+    }
 
 
 def undo_rules(rows: Sequence[ImportedRow], run: ImportRun) -> None:

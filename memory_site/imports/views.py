@@ -23,13 +23,14 @@ from memory_site.imports.forms import (
     sections_of,
 )
 from memory_site.imports.options import ImportOptions
-from memory_site.imports.rules import title_of_book
+from memory_site.imports.rules import title_of_imported
 from memory_site.imports.runs import start_step
 from memory_site.imports.undo import EVERYTHING
 from memory_site.imports.uploads import create_run, delete_upload_after_commit
 from memory_site.run_progress import progress_context, show_progress
 from retrieval.errors import Problem
-from worlds.models import GameSystem, ImportedRow, ImportRun
+from worlds.models import ImportedRow, ImportRun
+from worlds.offered_systems import offered_systems
 from worlds.pages import Viewer, gm_page, render_page
 
 State = ImportRun.State
@@ -70,8 +71,10 @@ def run_page(request: HttpRequest, viewer: Viewer, run: UUID) -> HttpResponse:
             "options": ImportOptions.model_validate(row.options),
             "format_options": format_options(),
             "parties": audience_options(viewer.world),
-            "system_names": GameSystem.objects.order_by("name").values_list("name", flat=True),
-            "book_title": title_of_book(row.file_name),
+            "system_names": offered_systems(viewer.world).values_list("name", flat=True),
+            "book_title": title_of_imported(
+                row.file_name, world=viewer.world, otherwise=row.report["reading"].get("book", "")
+            ),
         }
     elif row.state in (State.DONE, State.UNDONE):
         context["page_obj"] = _written_rows(request, row)

@@ -19,22 +19,31 @@ _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _BRACKETS = re.compile(r"[\[\]{}]")
 DEEPEST_BRACKETS = 100
 """The parser takes quadratic time for more and more open brackets."""
+_NESTED = re.compile(rf"(?:[-?:][ \t]+){{{DEEPEST_BRACKETS + 1}}}")
+"""Lists in lists in one line, `- - - …`: thousands of them overflow the stack of the parser, which
+ends the process. Deeper indentation takes too many characters for that."""
 LONGEST_YAML = 200_000
 
 
-def load_yaml(text: str, *, first_line: int = 1) -> Any:
+def load_yaml(text: str, *, first_line: int = 1, longest: int = LONGEST_YAML) -> Any:
     """Return what the YAML holds. Raises `Invalid` with the line, counted from `first_line`, for
     what is no YAML, and for aliases: a few lines of them can stand for gigabytes. The same for more
-    than 200,000 characters, and for more than 100 brackets that are not closed."""
-    if len(text) > LONGEST_YAML:
+    than `longest` characters, and for more than 100 brackets that are not closed, or lists in lists
+    in one line."""
+    if len(text) > longest:
         raise Invalid(
-            _("This is not YAML: it is longer than %(count)s characters.")
-            % {"count": f"{LONGEST_YAML:,}"}
+            _("This is too long: YAML may have at most %(count)s characters.")
+            % {"count": f"{longest:,}"}
         )
     depths = accumulate(1 if each in "[{" else -1 for each in _BRACKETS.findall(text))
     if max(depths, default=0) > DEEPEST_BRACKETS:
         raise Invalid(
             _("This is not YAML: more than %(count)s brackets are open at once.")
+            % {"count": DEEPEST_BRACKETS}
+        )
+    if _NESTED.search(text):
+        raise Invalid(
+            _("This is not YAML: more than %(count)s lists begin in one line.")
             % {"count": DEEPEST_BRACKETS}
         )
     try:

@@ -8,11 +8,15 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import pytest
+from django.contrib.auth import get_user_model
 from django.core.management import CommandError, call_command
+from django.test import Client
+from django.urls import reverse
 
-from knowledge.entry_store import save_entry
+from knowledge.entry_store import save_all, save_entry
 from knowledge.glossary_term import GlossaryTerm
 from knowledge.models import Document, Rule, RulePassage
+from knowledge.srd.missing_kinds import missing_kinds
 from knowledge.srd.sections import split_by_heading
 from knowledge.srd.source import EDITIONS, read_sqlite
 from knowledge.srd.statblocks import challenge
@@ -20,6 +24,7 @@ from knowledge.srd.tables import character_advancement, spell_lists
 from knowledge.tasks import update_rules
 from retrieval.errors import Invalid
 from retrieval.models import UpgradeStep
+from worlds.models import Membership, World
 
 GOBLIN = {
     "index": "goblin",
@@ -165,6 +170,31 @@ class TestImporting:
         assert "огненный шар" in Rule.objects.get(title="Fireball").aliases
         assert "light Crossbow" in Rule.objects.get(title="Crossbow, light").aliases
         assert GlossaryTerm.objects.filter(term="Fireball").count() == 2
+
+    def test_what_the_package_leaves_out_is_said(self, tmp_path: Path, world: World) -> None:
+        path = data_set(tmp_path / "srd.sqlite3")
+        told = run(path)
+        assert "Section 3" in told
+        assert "next to nothing of some kinds (Section 3, Spell 1, Monster 1)" in told
+        book = Document.objects.get()
+        world.system = book.system
+        world.save()
+        user = get_user_model().objects.create_user("gm")
+        Membership.objects.create(user=user, world=world, role="gm")
+        client = Client()
+        client.force_login(user, backend="django.contrib.auth.backends.ModelBackend")
+        url = reverse("house-rules", args=[world.slug])
+        assert "(Section 3, Spell 1, Monster 1)" in client.get(url).content.decode()
+        # Another book of the system has them.
+        spells = Document.objects.create(slug="more", title="More", system=book.system)
+        save_all(
+            [
+                Rule(key=f"more/{n}", document=spells, kind="spell", title=f"Spell {n}", body="A")
+                for n in range(10)
+            ]
+        )
+        assert "(Section 3, Monster 1)" in client.get(url).content.decode()
+        assert missing_kinds(spells) == {}
 
     def test_importing_again_changes_nothing(self, tmp_path: Path) -> None:
         path = data_set(tmp_path / "srd.sqlite3")

@@ -37,13 +37,40 @@ RULES = {
 }
 
 
+TABLE = (
+    "*large {}*\n\n|  |  |\n| --- | --- |\n| **Armor Class** | {} |\n| **Hit Points** | {} |\n"
+    "| **Level** | {} |\n| **Role** | {} |\n| **PD** | {} |\n\nIt eats dragons and wreckers."
+)
+IMPORTED = {
+    "Minotaur": ("monster", TABLE.format("humanoid", 19, 94, 4, "troop", 17)),
+    "Stone Thrower": ("monster", TABLE.format("giant", 20, 160, 4, "wrecker", 14)),
+    "Red Dragon": ("monster", TABLE.format("dragon", 25, 400, 10, "wrecker", 24)),
+    "Copper Dragon": ("monster", TABLE.format("dragon", 24, 300, 9, "wrecker", 22)),
+    "Tide Troll": ("monster", "12 HP, 1 Armor, 15 STR, claws (d8)\n- Grows moss, 4 HP a day."),
+    "Reed Goblin": ("monster", "4 HP, 8 STR, 14 DEX, spear (d6)"),
+    "Sea Wolf": ("monster", "|  |  |\n| --- | --- |\n| **Rank** | 2 |\n\nIt hunts."),
+    "Leviathan": ("monster", "|  |  |\n| --- | --- |\n| **Rank** | 4 |\n\nIt hunts ships."),
+    "Coat of Scales": ("equipment", "| **Category** | Armor |\n| **Cost** | 40 gp |"),
+}
+"""Statistics as importers write them."""
+
+
 @pytest.fixture
 def things(world: World) -> Caller:
+    return with_rules(world, RULES)
+
+
+@pytest.fixture
+def imported(world: World) -> Caller:
+    return with_rules(world, IMPORTED)
+
+
+def with_rules(world: World, rules: dict[str, tuple[str, str]]) -> Caller:
     book = Document.objects.create(slug="book", title="Book", system=world.system)
     save_all(
         [
             Rule(key=f"book/{n}", document=book, kind=kind, title=title, body=body)
-            for n, (title, (kind, body)) in enumerate(RULES.items())
+            for n, (title, (kind, body)) in enumerate(rules.items())
         ]
     )
     return Caller.gm(world)
@@ -96,6 +123,30 @@ def titles(question: str, caller: Caller, number: int) -> set[str]:
 )
 def test_things_of_a_value_come_first(things: Caller, question: str, expected: set[str]) -> None:
     assert titles(question, things, len(expected)) == expected
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("AC 19 monsters", {"Minotaur"}),
+        ("AC 25 dragon", {"Red Dragon"}),
+        ("HP 94", {"Minotaur"}),
+        ("КД 19", {"Minotaur"}),
+        ("방어도 19", {"Minotaur"}),
+        ("12 hp monster", {"Tide Troll"}),
+        ("str 8 monsters", {"Reed Goblin"}),
+        ("monsters with PD 24", {"Red Dragon"}),
+        ("rank 4 monsters", {"Leviathan"}),
+        ("foes of rank 2", {"Sea Wolf"}),
+        ("level 4 wrecker monsters", {"Stone Thrower"}),
+        ("armor for 40 gp", {"Coat of Scales"}),
+    ],
+)
+def test_values_in_tables_and_lines_of_statistics_are_found(
+    imported: Caller, question: str, expected: set[str]
+) -> None:
+    hits = find_rules(RulesQuestion(term=question), imported).hits
+    assert {hit.title for hit in hits if hit.match == "alias"} == expected
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ from django.utils.html import format_html, format_html_join
 from django.utils.module_loading import import_string
 from django.utils.safestring import SafeString
 
+from worlds.excerpts import excerpt_around
 from worlds.in_world_days import day_name
 from worlds.markdown import LinkResolver, audiences_in, plain_text, safe_html
 from worlds.pages import Viewer, worlds_of
@@ -78,6 +79,12 @@ def buttons_of(choices: tuple[tuple[str, str], ...], current: str) -> SafeString
 def words(text: str) -> str:
     """Show Markdown as its words, for an excerpt."""
     return plain_text(text or "")
+
+
+@register.filter
+def around(text: str, question: str) -> str:
+    """Begin an excerpt shortly before the words of the question."""
+    return excerpt_around(text, question)
 
 
 @register.filter

@@ -8,7 +8,9 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from django.utils.translation import gettext as _
 
+from knowledge.models import Document
 from knowledge.srd.load import game_system, load_srd
+from knowledge.srd.missing_kinds import counts_by_kind, missing_kinds, name_kinds
 from knowledge.srd.source import EDITIONS, fetch
 from retrieval.errors import Problem
 from worlds.models import GameSystem
@@ -42,6 +44,18 @@ class Command(BaseCommand):
             "being built."
         )
         self.stdout.write(message % summary)
+        self._print_kinds(Document.objects.get(system=system, world=None, slug=source.slug))
+
+    def _print_kinds(self, document: Document) -> None:
+        """Print the rules of each kind, and what the package leaves out."""
+        self.stdout.write(f"  {name_kinds(counts_by_kind(document))}")
+        if missing := missing_kinds(document):
+            message = _(
+                "The package of this edition holds next to nothing of some kinds (%(kinds)s): "
+                "questions about them find other rules. Import them from another source into the "
+                "same system (docs/import.md)."
+            )
+            self.stdout.write(self.style.WARNING(message % {"kinds": name_kinds(missing)}))
 
     def _print_progress(self, count: int, total: int) -> None:
         if self.stdout.isatty() or count == total:

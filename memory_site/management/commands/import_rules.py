@@ -25,13 +25,13 @@ from knowledge.rule_books.undo import import_reason, undo_last_import
 from knowledge.srd.source import EDITIONS
 from memory_site.imports.direct import import_path
 from memory_site.imports.options import ImportOptions
-from memory_site.imports.rules import title_of_book
+from memory_site.imports.rules import about_book, choose_title, title_of_imported
 from memory_site.imports.runs import refuse_faults
 from memory_site.imports.undo import EVERYTHING, undo_run
 from retrieval.errors import Invalid, Problem
 from retrieval.tasks import embed_soon
 from worlds.lookup import find_world
-from worlds.models import ImportRun
+from worlds.models import GameSystem, ImportRun, World
 
 MOST_LINES = 20
 
@@ -97,7 +97,8 @@ class Command(BaseCommand):
         system = find_system(options["system"], edition=options["edition"])
         if system is None:
             raise CommandError(f"There is no game system {options['system']!r}.")
-        undone = undo_last_import(system, _title_of(options), force=options["force"])
+        title = _title_of(options, system=system)
+        undone = undo_last_import(system, title, force=options["force"])
         embed_soon("srd")
         values = {"deleted": undone.deleted, "restored": undone.restored}
         self.stdout.write(
@@ -107,7 +108,8 @@ class Command(BaseCommand):
 
     def _undo_of_world(self, options: dict[str, Any]) -> None:
         """Undo the last import of the book into one world, as its page does."""
-        world, book = find_world(options["world"]), _title_of(options)
+        world = find_world(options["world"])
+        book = _title_of(options, world=world)
         runs = ImportRun.objects.filter(world=world, state=ImportRun.State.DONE)
         run = runs.filter(options__target="rules", report__written__book=book).first()
         if run is None:
@@ -131,7 +133,7 @@ class Command(BaseCommand):
             target="rules",
             system=options["system"],
             edition=options["edition"],
-            book=_title_of(options),
+            book=options["book"] or "",
             format=options["format"] or "",
             bad_files="skip" if options["skip_bad_files"] else "refuse",
         )
@@ -153,8 +155,10 @@ class Command(BaseCommand):
             raise Invalid(_("%(path)s holds nothing that can be imported.") % {"path": path})
         with transaction.atomic():
             system = find_or_create_system(options["system"], edition=options["edition"])
-            values = {name: options[name] for name in ("licence", "attribution")}
-            book = find_or_create_book(system, title=_title_of(options), source=path.name, **values)
+            title = options["book"] or choose_title(reading.book, path.name, system=system)
+            given = {name: options[name] for name in ("licence", "attribution") if options[name]}
+            values = about_book(reading.book) | given
+            book = find_or_create_book(system, title=title, source=path.name, **values)
             for written in write_rules(book, drafts, reason=import_reason(path.name)):
                 counts.update(each.outcome for each in written)
             transaction.set_rollback(options["dry_run"])
@@ -171,9 +175,12 @@ class Command(BaseCommand):
         self.stdout.write(message if is_dry_run else text)
 
 
-def _title_of(options: dict[str, Any]) -> str:
+def _title_of(
+    options: dict[str, Any], *, system: GameSystem | None = None, world: World | None = None
+) -> str:
+    """The title of the book whose import is to be undone."""
     if options["book"]:
         return str(options["book"])
     if options["path"] is None:
         raise CommandError("Name the book by --book, or give the path it was imported from.")
-    return title_of_book(options["path"].name)
+    return title_of_imported(options["path"].name, system=system, world=world)

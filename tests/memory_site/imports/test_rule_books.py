@@ -24,6 +24,8 @@ from memory_site import tasks
 from retrieval.indexing import embed_pending
 from worlds.audiences import GM
 from worlds.callers import Caller
+from worlds.forms import WorldForm
+from worlds.keys import create_key
 from worlds.models import GameSystem, ImportRun, Membership, World
 
 pytestmark = pytest.mark.django_db
@@ -60,7 +62,10 @@ RULESET = {
     "datasworn_version": "0.1.0",
     "type": "ruleset",
     "_id": "oarsworn",
-    "title": "Oarsworn",
+    "title": "The Oarsworn Rulebook",
+    "authors": [{"name": "Mira Ansdottir"}],
+    "url": "https://oarsworn.example",
+    "license": "https://creativecommons.org/licenses/by/4.0",
     "moves": {
         "ferry": {
             "_id": "move_category:oarsworn/ferry",
@@ -175,6 +180,70 @@ class TestTheCommand:
         for world, titles in zip((second, first, oarsworn), own, strict=True):
             for term in ("Undertow", "Sea Struck", "Cross the Water", "the tide and the lantern"):
                 assert set(found(world, term)) <= titles
+
+    def test_a_book_has_title_licence_and_authors_of_its_file(self, tmp_path: Path) -> None:
+        ruleset = tmp_path / "oarsworn.json"
+        ruleset.write_text(json.dumps(RULESET))
+        import_rules(ruleset, "Oarsworn")
+        hit = rules_lookup(
+            RulesQuestion(term="Cross the Water"), Caller(world_of("oarsworn"), GM)
+        ).hits[0]
+        assert (hit.source.document, hit.source.licence, hit.source.attribution) == (
+            "The Oarsworn Rulebook",
+            "CC BY 4.0",
+            "The Oarsworn Rulebook, Mira Ansdottir, https://oarsworn.example",
+        )
+        assert hit.id == "oarsworn-the-oarsworn-rulebook/cross-the-water"
+        assert "unchanged" in import_rules(ruleset, "Oarsworn")
+        import_rules(ruleset, "Oarsworn", undo=True, force=True)
+        assert not Document.objects.exists()
+
+    def test_what_the_command_says_of_a_book_goes_before_its_file(self, tmp_path: Path) -> None:
+        ruleset = tmp_path / "oarsworn.json"
+        ruleset.write_text(json.dumps(RULESET))
+        import_rules(ruleset, "Oarsworn", book="Mine", licence="Own")
+        book = Document.objects.get()
+        assert (book.title, book.licence) == ("Mine", "Own")
+
+    def test_a_book_that_was_named_by_its_file_keeps_its_ids(self, tmp_path: Path) -> None:
+        ruleset = tmp_path / "oarsworn.json"
+        ruleset.write_text(json.dumps(RULESET))
+        import_rules(ruleset, "Salt", book="oarsworn")
+        Document.objects.update(licence="", attribution="")
+        assert "unchanged" in import_rules(ruleset, "Salt")
+        book = Document.objects.get()
+        assert (book.title, book.licence) == ("oarsworn", "CC BY 4.0")
+
+    def test_what_is_about_the_files_of_a_book_is_no_rule(self, vault: Path) -> None:
+        notes = {
+            "README.md": "Clone it.",
+            "CONTRIBUTING.md": "Open a pull request.",
+            "Rules/Salt-Revision-Log.md": f"# Revision History\n\n## 3.2\n\n{FILLING}\n## 3.1\nA.",
+            "Salt-Index.md": "## Contents\n\n- **[[Sea-Struck]]**\n\t1. [[Lantern-Call|Call]]\n",
+            "Spells/Contents.md": "Every spell of the sea. [[Lantern-Call]] is one.\n",
+            "Debts.md": f"# Debts\n{FILLING}\n## Bells\n{FILLING}\n## Changelog\n{FILLING}",
+        }
+        for name, text in notes.items():
+            (vault / name).parent.mkdir(exist_ok=True)
+            (vault / name).write_text(text)
+        told = import_rules(vault, "Salt")
+        assert "README.md: This is about the files of the book" in told
+        titles = set(Rule.objects.values_list("title", flat=True))
+        assert titles == {"Sea Struck", "Lantern-Call", "Contents", "Debts", "Bells"}
+
+    def test_a_book_that_is_a_readme_is_read(self, tmp_path: Path) -> None:
+        path = tmp_path / "README.md"
+        path.write_text(BOOK)
+        import_rules(path, "Salt")
+        assert Rule.objects.filter(title="Undertow").exists()
+
+    def test_an_archive_that_is_no_zip_is_called_so(self, tmp_path: Path) -> None:
+        path = tmp_path / "salt.tar.gz"
+        path.write_bytes(b"\x1f\x8b\x08\x00")
+        out = io.StringIO()
+        with pytest.raises(CommandError, match="holds nothing"):
+            call_command("import_rules", path, system="Salt", stdout=out)
+        assert "only zip can be read" in out.getvalue()
 
     def test_importing_again_changes_nothing_and_embeds_nothing(self, book: Path) -> None:
         import_rules(book, "Salt")
@@ -333,6 +402,26 @@ class TestTheImportPage:
         assert world.system
         other = World.objects.create(slug="other", name="Other", system=world.system)
         assert found(other, "Cross the Water") == []
+
+    def test_a_system_with_rules_of_one_world_is_offered_there_alone(
+        self, gm: Client, world: World
+    ) -> None:
+        self.write(gm, world)
+        GameSystem.objects.create(slug="unwritten", name="Unwritten")
+        other = World.objects.create(slug="other", name="Other")
+        Membership.objects.create(user=get_user_model().objects.get(), world=other, role="gm")
+        own_page = gm.get(reverse("house-rules", args=[world.slug])).content.decode()
+        other_page = gm.get(reverse("house-rules", args=[other.slug])).content.decode()
+        assert "Oarsworn" in own_page
+        assert "Oarsworn" not in other_page
+        assert "Unwritten" in other_page
+        url = reverse("choose-system", args=[other.slug])
+        assert gm.post(url, {"system": "oarsworn"}).status_code == 404
+        assert "Oarsworn" not in str(WorldForm()["system"])
+        key = create_key(other, name="engine")[1]
+        engine = Client(headers={"Authorization": f"Bearer {key}"})
+        listed = engine.get("/api/v1/systems").json()["systems"]
+        assert "oarsworn" not in {system["system_id"] for system in listed}
 
     def test_a_book_of_another_system_waits(self, gm: Client, world: World) -> None:
         self.write(gm, world)
