@@ -1,4 +1,4 @@
-"""Each field of the form of a thing: saved when a thing is made, saved when it is edited, shown as it
+"""Each field of the form of a thing: saved when a thing is made and when it is edited, shown as it
 is stored, and merged when two people edit one thing."""
 
 from typing import Any
@@ -54,9 +54,7 @@ HIDDEN = {"version", "npc_version"}
 
 
 @pytest.fixture
-def place(
-    world: World, campaign: Campaign, lanternbearers: Party, mira: NPC, jory: NPC
-) -> Lore:
+def place(world: World, campaign: Campaign, lanternbearers: Party, mira: NPC, jory: NPC) -> Lore:
     """What the values of the fields name."""
     entry: Lore = Lore.objects.create(world=world, slug="the-quay", title="The Quay", kind="place")
     return entry
