@@ -101,6 +101,9 @@ class SceneFacts:
     def follow_audience(self, episode: Episode) -> None:
         follow_scene(episode)
 
+    def follow_ruling(self, episode: Episode) -> None:
+        """Nothing to do: who was there does not depend on what they think of it."""
+
     def follow_deletion(self, episode: Episode) -> None:
         facts = GraphEdge.objects.filter(world=episode.world_id, source_kind=SourceKind.EPISODE)
         facts.filter(source_ref=source_ref(episode)).delete()
