@@ -15,6 +15,7 @@ from django.utils.translation import gettext as _
 from episodes.ingest import lock_party
 from knowledge.graph.upsert import lock_graph
 from memories.witnesses.npc_merges import lock_episodes, move_memories, put_memories_back
+from memory_site.npc_merging.biography import put_biography_back, trash_biography
 from memory_site.npc_merging.facts import move_facts, put_facts_back
 from memory_site.npc_merging.ledgers import (
     move_entries,
@@ -71,6 +72,7 @@ def merge_npcs(
         trash_npcs([merge.merged], by=by)
         merge.kept.refresh_from_db()  # it may have learned something
         moved["profile"] = fill_profile(merge, with_shown=with_profile)
+        moved["biography"] = trash_biography(merge, by=by)
         moved["memories"] = move_memories(merge, episodes)
         merge.moved = moved
         merge.save(update_fields=["moved"])
@@ -101,6 +103,7 @@ def undo_merge(merge: NPCMerge, *, by: str) -> NPCMerge:
         empty_profile(merge, merge.moved["profile"])
         # Its entity is there again before the facts about it are.
         restore_npcs([merge.merged], by=by)
+        put_biography_back(merge.moved.get("biography", []), by=by)
         put_entries_back(merge)
         put_facts_back(merge, merge.moved["facts"])
         for part in reversed(PARTS):
