@@ -24,7 +24,7 @@ def restore_together(row: Lore | NPC, *, by: str) -> None:
     that it is about, of an NPC its entry. Raises `Conflict` as `restore_npcs` does."""
     if isinstance(row, NPC):
         npcs = [row]
-        entries = list(Lore.with_trash.filter(pk=row.biography_id, deleted_at=row.deleted_at))
+        entries = list(Lore.with_trash.filter(npcs=row, deleted_at=row.deleted_at))
     else:
         npcs = list(NPC.with_trash.filter(biography=row, deleted_at=row.deleted_at))
         entries = [row]

@@ -95,8 +95,8 @@ def trash_npc(request: HttpRequest, viewer: Viewer, slug: str) -> HttpResponse:
     """Move an NPC to the trash, with its biography if `biography` is sent."""
     rows = NPC.objects.filter(world=viewer.world).select_related("biography")
     npc = get_object_or_404(rows, slug=slug)
-    has_entry = "biography" in request.POST and npc.biography
-    trash_together([npc], [npc.biography] if has_entry else [], by=viewer.name)
+    entries = [npc.biography] if npc.biography and "biography" in request.POST else []
+    trash_together([npc], entries, by=viewer.name)
     return _report_move(request, viewer, npc)
 
 

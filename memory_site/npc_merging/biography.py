@@ -8,9 +8,10 @@ from npcs.models import NPC, NPCMerge
 def trash_biography(merge: NPCMerge, *, by: str) -> list[str]:
     """Move the entry that is about the merged NPC alone to the trash; return its id, if there is
     one. Players would read of two people. One that the kept NPC has taken over stays."""
-    entry = Lore.objects.filter(pk=merge.merged.biography_id, kind=Lore.Kind.BIOGRAPHY).first()
-    others = NPC.with_trash.filter(biography=entry).exclude(pk=merge.merged_id)
-    if entry is None or others.exists():
+    entry = merge.merged.biography
+    if entry is None or entry.deleted_at or entry.kind != Lore.Kind.BIOGRAPHY:
+        return []
+    if NPC.with_trash.filter(biography=entry).exclude(pk=merge.merged_id).exists():
         return []
     trash_lore([entry], by=by)
     return [str(entry.pk)]

@@ -34,7 +34,7 @@ def people(world: World, lanternbearers: Party, mira: NPC, jory: NPC) -> None:
 
 @pytest.fixture
 def send(world: World) -> ApiClient:
-    return ApiClient(world)
+    return ApiClient(world, scopes=["tools:read", "world:write", "agent:write"])
 
 
 def npc(slug: str) -> NPC:
