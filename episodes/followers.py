@@ -14,10 +14,13 @@ if TYPE_CHECKING:
 
 
 class Follower(Protocol):
-    """Both methods run in the transaction of the change, with the episode locked."""
+    """All methods run in the transaction of the change, with the episode locked."""
 
     def follow_audience(self, episode: "Episode", /) -> None:
         """Called after the episode was revealed to somebody, or a reveal was undone."""
+
+    def follow_ruling(self, episode: "Episode", /) -> None:
+        """Called after a game master decided whether a change that the episode made counts."""
 
     def follow_deletion(self, episode: "Episode", /) -> None:
         """Called before the episode is deleted for good: delete every copy."""

@@ -230,6 +230,11 @@ class Episode(Passage, InWorldTime, Guarded):
         for follower in followers():
             follower.follow_audience(self)
 
+    def ruling_changed(self) -> None:
+        """Call it after a ruling about what the episode changed, with the episode locked."""
+        for follower in followers():
+            follower.follow_ruling(self)
+
 
 class EpisodeVersion(models.Model):
     """Every version of a summary as it was sent, also one that arrived after a newer one."""

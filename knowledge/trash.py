@@ -1,6 +1,7 @@
 """Move lore entries to the trash, and restore them with their passages, reveals and entities."""
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Any
 
 from django.db import transaction
@@ -23,8 +24,8 @@ KEPT_OF_PASSAGE = ("position", "text", "secret", "revealed_to", "metadata")
 
 
 @transaction.atomic
-def trash_lore(entries: Sequence[Lore], *, by: str) -> int:
-    """Move live entries of one world to the trash; return how many."""
+def trash_lore(entries: Sequence[Lore], *, by: str, at: datetime | None = None) -> int:
+    """Move live entries of one world to the trash, as of `at`, by default now; return how many."""
     world = entries[0].world if entries else None
     if world is None:
         return 0
@@ -35,7 +36,7 @@ def trash_lore(entries: Sequence[Lore], *, by: str) -> int:
         return 0
     passages = _take_passages(rows)
     nodes = _take_nodes(rows)
-    now = timezone.now()
+    now = at or timezone.now()
     for row in rows:
         row.deleted_at, row.deleted_by = now, by[:150]
         people: Any = row.npcs  # a relation from the app above

@@ -24,7 +24,14 @@ from episodes.ingest import lock_party
 from episodes.models import Episode
 from npcs.consequences import write_consequences
 from npcs.large_changes import hold_large_changes, is_large
-from npcs.models import NPC, Axis, Disposition, DispositionChange, DispositionRules
+from npcs.models import (
+    NPC,
+    Axis,
+    Disposition,
+    DispositionChange,
+    DispositionRules,
+    OpinionChange,
+)
 from npcs.score import HIGHEST, LOWEST, FoldedScore, HasBase, ScoreChange, decay, fold
 from retrieval.errors import Conflict, Invalid
 from worlds.models import Party
@@ -261,7 +268,7 @@ def write_ruling(
     entry: DispositionChange, kind: Kind, *, reason: str, made_by: str
 ) -> DispositionChange:
     """Write a ruling about `entry`; raises NotInForce when its state does not allow this kind."""
-    party = lock_party(entry.party)
+    party, episode = lock_party(entry.party), lock_episode_of(entry)
     # Read again under the lock: another game master may have ruled meanwhile.
     current: Any = DispositionChange.objects.changes().with_ruling().filter(pk=entry.pk).first()
     if current is None:
@@ -280,7 +287,15 @@ def write_ruling(
     if is_first_to_count(current, ruling):
         write_consequences([entry])
     recompute_dispositions(party, [entry.npc_id, *npcs_reached([entry.pk])])
+    if episode:
+        episode.ruling_changed()
     return ruling
+
+
+def lock_episode_of(entry: DispositionChange | OpinionChange) -> Episode | None:
+    """Lock the episode of which the change is, if it is of one."""
+    rows = Episode.objects.select_for_update(of=("self",)).select_related("party", "world")
+    return rows.filter(pk=entry.episode_id).first() if entry.episode_id else None
 
 
 def is_first_to_count(entry: DispositionChange, ruling: DispositionChange) -> bool:

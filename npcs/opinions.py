@@ -20,6 +20,7 @@ from npcs.dispositions import (
     first_line,
     has_soft_ends,
     latest_in_world_time,
+    lock_episode_of,
     require_reason,
     state_of,
 )
@@ -210,6 +211,7 @@ def rule_on_opinion(
 ) -> OpinionChange:
     """Write a ruling about a change; raises `NotInForce` when its state does not allow that. An
     approval needs no reason."""
+    episode = lock_episode_of(entry)
     # Under the lock of the row: another game master may have ruled meanwhile.
     OpinionChange.objects.select_for_update().get(pk=entry.pk)
     current = OpinionChange.objects.changes().with_ruling().filter(pk=entry.pk).first()
@@ -229,6 +231,8 @@ def rule_on_opinion(
     ruling: OpinionChange = OpinionChange.objects.create(
         **pair, kind=kind, about=entry, reason=require_reason(reason), made_by=made_by
     )
+    if episode:
+        episode.ruling_changed()
     return ruling
 
 

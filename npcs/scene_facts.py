@@ -11,7 +11,7 @@ from typing import Any
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import Exists, OuterRef
+from django.db.models import Exists, OuterRef, Q
 
 from episodes.models import Episode, Mention
 from episodes.schemas import EpisodeIn, IngestReport
@@ -33,6 +33,8 @@ from retrieval.errors import Invalid
 from worlds.audiences import Visibility, is_known_to_party
 from worlds.models import Party, World
 
+PART_OF = "PART_OF"
+"""Of a person and a faction: the person belongs to it."""
 MET, WAS_AT = "first met", "was first seen at"
 MOST_PRESENT = 12
 """Of more people at a scene, who met whom is not written: that is a crowd."""
@@ -100,6 +102,9 @@ class SceneFacts:
 
     def follow_audience(self, episode: Episode) -> None:
         follow_scene(episode)
+
+    def follow_ruling(self, episode: Episode) -> None:
+        """Nothing to do: who was there does not depend on what they think of it."""
 
     def follow_deletion(self, episode: Episode) -> None:
         facts = GraphEdge.objects.filter(world=episode.world_id, source_kind=SourceKind.EPISODE)
@@ -230,7 +235,7 @@ def read_scenes(
     episodes: Sequence[Episode], *, only: Collection[Claim] | None = None
 ) -> list[SceneFact]:
     """Return what episodes of one world state, or of that `only` these claims. Without a day, and
-    retracted, an episode states nothing. Five statements for any number of episodes."""
+    retracted, an episode states nothing. Six statements for any number of episodes."""
     dated = [each for each in episodes if each.in_world_at is not None and not each.retracted_at]
     if not dated:
         return []
@@ -248,6 +253,7 @@ class Scenes:
     named: dict[UUID, set[UUID]]
     characters: dict[str, GraphNode]
     locations: dict[UUID, GraphNode]
+    ties: "Ties"
 
     @classmethod
     def load(cls, episodes: Sequence[Episode]) -> "Scenes":
@@ -265,17 +271,21 @@ class Scenes:
             named[source].update(targets)
         nodes = GraphNode.objects.believed_now().filter(world=episodes[0].world_id)
         slugs = {npc.slug for present in people.values() for npc in present}
+        characters = {
+            node.slug: node for node in nodes.filter(slug__in=slugs, kind=NodeKind.CHARACTER)
+        }
         lore = {pk for found in places.values() for pk in found}
         return cls(
             people,
             places,
             named,
-            {node.slug: node for node in nodes.filter(slug__in=slugs, kind=NodeKind.CHARACTER)},
+            characters,
             {
                 node.lore_id: node
                 for node in nodes.filter(lore__in=lore, kind=NodeKind.LOCATION)
                 if node.lore_id
             },
+            Ties.load([node.pk for node in characters.values()]),
         )
 
     def facts(self, episode: Episode) -> Iterator[SceneFact]:
@@ -287,7 +297,9 @@ class Scenes:
                 yield self._fact(episode, (src, place.pk, WAS_AT), {npc.pk})
         for first, second in combinations(present if len(present) <= MOST_PRESENT else (), 2):
             ends = sorted(self.characters[npc.slug].pk for npc in (first, second))
-            yield self._fact(episode, (ends[0], ends[1], MET), {first.pk, second.pk})
+            fact = self._fact(episode, (ends[0], ends[1], MET), {first.pk, second.pk})
+            if not self.ties.join(fact):
+                yield fact
 
     def _fact(self, episode: Episode, claim: Claim, people: set[UUID]) -> SceneFact:
         assert episode.in_world_at is not None
@@ -297,6 +309,48 @@ class Scenes:
         is_open = people <= self.named[episode.pk]
         audience = audience_of(episode) if is_open else (str(Visibility.GM), [])
         return SceneFact(claim, episode.in_world_at, episode, audience, note[:4000])
+
+
+@dataclass(frozen=True)
+class Ties:
+    """The facts that join people: those about two of them, and their memberships of factions. Who
+    is joined has met before, though no episode says when."""
+
+    between: dict[frozenset[UUID], list[GraphEdge]]
+    memberships: dict[UUID, list[GraphEdge]]
+
+    @classmethod
+    def load(cls, people: Collection[UUID]) -> "Ties":
+        between: dict[frozenset[UUID], list[GraphEdge]] = defaultdict(list)
+        memberships: dict[UUID, list[GraphEdge]] = defaultdict(list)
+        facts = GraphEdge.objects.believed_now().exclude(source_ref__endswith=SCENE)
+        joins = Q(dst__in=people) | Q(relation=PART_OF)
+        for fact in facts.filter(joins, src__in=people) if len(people) > 1 else ():
+            if fact.relation_id == PART_OF:
+                memberships[fact.src_id].append(fact)
+            else:
+                between[frozenset((fact.src_id, fact.dst_id))].append(fact)
+        return cls(between, memberships)
+
+    def join(self, met: SceneFact) -> bool:
+        """Whether everybody who may know of the meeting knows a fact by which the two are joined
+        before it: what is hidden from somebody must not show by what they do not find."""
+        src, dst, _label = met.claim
+        direct = self.between.get(frozenset((src, dst)), [])
+        own, other = (
+            {fact.dst_id for fact in self.memberships.get(pk, []) if is_older(fact, met)}
+            for pk in (src, dst)
+        )
+        return bool(own & other) or any(is_older(fact, met) for fact in direct)
+
+
+def is_older(fact: GraphEdge, met: SceneFact) -> bool:
+    """Whether the fact began before the day of the meeting, for all who may know of that. What the
+    episode itself states began with it."""
+    if fact.source_kind == SourceKind.EPISODE and fact.source_ref == met.episode.external_id:
+        return False
+    began_before = fact.since is None or fact.since < met.day
+    return began_before and is_known_wherever((fact.visibility, fact.known_to), met.audience)
 
 
 def audience_of(episode: Episode) -> Audiences:

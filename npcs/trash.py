@@ -2,6 +2,7 @@
 ledger stay where they are and are hidden with them."""
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Any
 
 from django.db import transaction
@@ -25,8 +26,8 @@ from worlds.trash import TRASH_FIELDS
 
 
 @transaction.atomic
-def trash_npcs(npcs: Sequence[NPC], *, by: str) -> int:
-    """Move live NPCs of one world to the trash; return how many."""
+def trash_npcs(npcs: Sequence[NPC], *, by: str, at: datetime | None = None) -> int:
+    """Move live NPCs of one world to the trash, as of `at`, by default now; return how many."""
     world = npcs[0].world if npcs else None
     if world is None:
         return 0
@@ -39,7 +40,7 @@ def trash_npcs(npcs: Sequence[NPC], *, by: str) -> int:
         world=world, kind=NodeKind.CHARACTER, slug__in=[npc.slug for npc in rows]
     )
     records = {node.slug: hide_node(node) for node in nodes}
-    now = timezone.now()
+    now = at or timezone.now()
     for npc in rows:
         npc.deleted_at, npc.deleted_by = now, by[:150]
         npc.trash_data = {"nodes": [records[npc.slug]] if npc.slug in records else []}

@@ -1,7 +1,7 @@
 """What each audience remembers of an episode: its text, its importance, and for how long."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
@@ -11,7 +11,7 @@ from django.conf import settings
 from episodes.models import Episode
 from memories.ledger.plan import Particulars
 from memories.states import Bucket
-from npcs.models import DispositionChange
+from npcs.models import DispositionChange, OpinionChange
 from retrieval.text import parse_secret, split_secrets, without_fences
 from worlds.models import World
 from worlds.world_calendar import calendar_of
@@ -36,23 +36,31 @@ class Account:
 
 @dataclass(frozen=True)
 class Impression:
-    """By how many points an episode changed what an NPC thinks, and why."""
+    """By how many points an episode changed what an NPC thinks of the party, and why; `strongest`
+    is the largest change, also of what the NPC thinks of another one."""
 
     points: int = 0
     reasons: tuple[str, ...] = ()
+    strongest: int = 0
 
     @property
     def importance(self) -> float:
-        share = min(1.0, abs(self.points) / DECISIVE)
+        share = min(1.0, self.strongest / DECISIVE)
         return round(PRESENT + (1 - PRESENT) * share, 3)
 
 
 def account_for_npc(
-    episode: Episode, slug: str, impression: Impression, *, way: str, year: int
+    episode: Episode,
+    slug: str,
+    impression: Impression,
+    *,
+    way: str,
+    year: int,
+    merged: Collection[str] = (),
 ) -> Account:
-    """What the NPC remembers: the open text, and the secret blocks that name it."""
-    audience = f"npc:{slug}"
-    metadata: dict[str, object] = {"audience": audience, "way": way}
+    """What the NPC remembers: the open text, and the secret blocks that name it, or the NPCs with
+    the slugs `merged` that were made one with it."""
+    metadata: dict[str, object] = {"audience": f"npc:{slug}", "way": way}
     if impression.points:
         metadata["disposition"] = impression.points
     if impression.reasons:
@@ -64,7 +72,8 @@ def account_for_npc(
         metadata=metadata,
         forgotten_from=day_of_forgetting(episode.in_world_at, importance, year=year),
     )
-    return Account(text_for(episode.what, audience), about)
+    audiences = {f"npc:{each}" for each in (slug, *merged)}
+    return Account(text_for(episode.what, audiences), about)
 
 
 def account_for_gm(episode: Episode, impressions: Iterable[Impression]) -> Account:
@@ -100,28 +109,47 @@ def source_of(episode: Episode) -> str:
     return f"episode:{episode.external_id}"
 
 
-def text_for(what: str, audience: str) -> str:
-    """Return `what` with those of its secret blocks that name `audience`, in their places."""
+def text_for(what: str, audiences: Collection[str]) -> str:
+    """Return `what` with those of its secret blocks that name any of `audiences`, in their
+    places."""
     parts = []
     for part, is_secret in split_secrets(what):
         if not is_secret:
             parts.append(part)
             continue
         block = parse_secret(part)
-        if audience in block.audiences:
-            parts.append(f"\n{text_for(block.body.strip(), audience)}\n")
+        if not set(audiences).isdisjoint(block.audiences):
+            parts.append(f"\n{text_for(block.body.strip(), audiences)}\n")
     return "".join(parts).strip()
 
 
 def impressions_of(episode: Episode) -> Mapping[UUID, Impression]:
-    """What the present version of `episode` changed in what each NPC thinks, by the NPC's id."""
-    points: dict[UUID, int] = defaultdict(int)
+    """What the present version of `episode` changed in what each NPC thinks, by the NPC's id: the
+    changes that count. One that waits for approval, was rejected or reversed has left no
+    impression."""
+    changes = [
+        change
+        for ledger in (DispositionChange, OpinionChange)
+        for change in changes_that_count(ledger, episode)
+    ]
+    points: dict[UUID, dict[UUID, int]] = defaultdict(lambda: defaultdict(int))
     reasons: dict[UUID, list[str]] = defaultdict(list)
-    ledger: Any = DispositionChange.objects.filter(episode=episode).changes()
-    for change in ledger.filter(episode_version=episode.version).order_by("id"):
-        points[change.npc_id] += change.delta
+    for change in changes:
+        points[change.npc_id][change.party_id or change.other_id] += change.delta
         reasons[change.npc_id] += filter(None, [change.reason])
-    return {npc: Impression(total, tuple(reasons[npc])) for npc, total in points.items()}
+    return {
+        npc: Impression(
+            toward.get(episode.party_id, 0),
+            tuple(dict.fromkeys(reasons[npc])),
+            max(map(abs, toward.values())),
+        )
+        for npc, toward in points.items()
+    }
+
+
+def changes_that_count(ledger: Any, episode: Episode) -> Any:
+    rows = ledger.objects.filter(episode=episode, npc__isnull=False).in_force()
+    return rows.order_by("id")
 
 
 def day_of_forgetting(day: float | None, importance: float, *, year: int) -> float | None:

@@ -26,5 +26,8 @@ class Witnesses:
     def follow_audience(self, episode: Episode) -> None:
         remember_episode(episode)
 
+    def follow_ruling(self, episode: Episode) -> None:
+        remember_episode(episode)
+
     def follow_deletion(self, episode: Episode) -> None:
         erase_memories(episode)

@@ -190,9 +190,11 @@ def current_account(hearsay: Hearsay) -> MemoryItem | None:
     told = hearsay.heard_of
     if told is None:
         return None
-    rows = MemoryItem.objects.filter(namespace=told.namespace_id, state=State.ACTIVE)
+    rows = MemoryItem.objects.filter(state=State.ACTIVE)
     if told.episode_id is None:
         return rows.filter(pk=told.pk).first()
+    # Not that of the memory: the teller may have been merged with another NPC since.
+    rows = rows.filter(namespace__npc=hearsay.teller_id)
     same: MemoryItem | None = (
         rows.filter(episode=told.episode_id)
         .without_index_columns()

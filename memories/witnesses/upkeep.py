@@ -4,10 +4,14 @@ All of it runs in the transaction of whatever changed the episode, so that no cr
 Each function can be repeated.
 """
 
-from collections.abc import Collection
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping
+from typing import Any
 from uuid import UUID
 
 from django.db import transaction
+from django.db.models import F, Q
+from django.utils import timezone
 
 from episodes.models import Episode
 from memories.curation.withdrawal import bring_back, withdraw_memories, withdrawn_among
@@ -29,13 +33,15 @@ from memories.witnesses.accounts import (
     impressions_of,
 )
 from memories.witnesses.hearsay import retell_episode
-from npcs.models import NPC
+from npcs.models import NPC, NPCMerge
+from retrieval.text import without_secrets
 
 CORRECTED = "the episode was corrected"
 IN_USE = frozenset({State.ACTIVE, State.PENDING})
-COMPARED = (
-    *("importance", "in_world_at", "in_world_label", "episode_id", "forgotten_from", "metadata"),
-)
+OF_RECORD = ("in_world_at", "in_world_label", "episode_id")
+"""What a memory has from the text of its episode, beside that text."""
+OF_IMPRESSION = ("importance", "forgotten_from", "metadata")
+"""What it has from the changes in what its owner thinks, which can count later, or no more."""
 
 
 @transaction.atomic
@@ -65,9 +71,14 @@ def accounts_of(episode: Episode) -> list[tuple[Namespace, Account]]:
     impressions = impressions_of(episode)
     year = days_of_a_year(episode.world)
     accounts: list[tuple[Namespace, Account]] = []
-    for npc, way in knowers_of(episode):
+    knowers = knowers_of(episode)
+    has_secrets = without_secrets(episode.what) != episode.what
+    merged = slugs_merged_into(npc for npc, _way in knowers) if has_secrets else {}
+    for npc, way in knowers:
         felt = impressions.get(npc.pk, Impression())
-        account = account_for_npc(episode, npc.slug, felt, way=way, year=year)
+        account = account_for_npc(
+            episode, npc.slug, felt, way=way, year=year, merged=merged.get(npc.pk, ())
+        )
         accounts.append((namespace_of_npc(npc), account))
     for namespace in namespaces_that_remember_all(episode.world):
         accounts.append((namespace, account_for_gm(episode, impressions.values())))
@@ -76,12 +87,34 @@ def accounts_of(episode: Episode) -> list[tuple[Namespace, Account]]:
 
 
 def knowers_of(episode: Episode) -> list[tuple[NPC, str]]:
-    """The NPCs who were there, and those to whom the episode was revealed."""
-    present = NPC.objects.filter(appearances__episode=episode).select_related("world")
+    """The NPCs who were there, and those to whom the episode was revealed. NPCs in the trash as
+    well: they come back with what they remember. In the place of one who was merged, the other one
+    remembers."""
+    merged = NPCMerge.objects.filter(undone_at=None).values("merged")
+    everyone: Any = NPC.with_trash.filter(world=episode.world_id).exclude(pk__in=merged)
+    present = everyone.filter(appearances__episode=episode).select_related("world")
     told_slugs = [name.removeprefix("npc:") for name in episode.known_to if name.startswith("npc:")]
-    told = NPC.objects.filter(world=episode.world_id, slug__in=told_slugs).select_related("world")
-    ways = dict.fromkeys(told, TOLD) | dict.fromkeys(present, WITNESSED)
+    told = everyone.filter(slug__in=told_slugs).select_related("world")
+    # A reveal names an NPC by its slug, which another one may have since: that one is live.
+    named = {npc.slug: npc for npc in told.order_by(F("deleted_at").asc(nulls_last=True))}
+    ways = dict.fromkeys(named.values(), TOLD) | dict.fromkeys(present, WITNESSED)
     return sorted(ways.items(), key=lambda each: each[0].pk)
+
+
+def slugs_merged_into(npcs: Iterable[NPC]) -> Mapping[UUID, list[str]]:
+    """The slugs of the NPCs that were made one with each of `npcs`, also by way of another, by the
+    id of the NPC."""
+    slugs: dict[UUID, list[str]] = defaultdict(list)
+    kept_of = {npc.pk: npc.pk for npc in npcs}
+    rows = NPCMerge.objects.filter(undone_at=None)
+    found = dict(kept_of)
+    while found:
+        merges = list(rows.filter(kept__in=found).select_related("merged"))
+        found = {merge.merged_id: kept_of[merge.kept_id] for merge in merges}
+        for merge in merges:
+            slugs[kept_of[merge.kept_id]].append(merge.merged.slug)
+        kept_of |= found
+    return slugs
 
 
 def lock_namespaces(ids: Collection[UUID]) -> None:
@@ -94,6 +127,7 @@ def write_account(namespace: Namespace, episode: Episode, account: Account) -> N
     rows = memories_of(episode).filter(namespace=namespace, hearsay=None)
     latest = rows.filter(made_by=Maker.EPISODE).order_by("-timestamp_ms", "-pk").first()
     if latest and is_same(latest, account):
+        follow_impression(rows, latest, account)
         bring_back(rows)
         return
     # What the agent or a person made of it in the meantime was made of a wrong record.
@@ -113,6 +147,24 @@ def write_account(namespace: Namespace, episode: Episode, account: Account) -> N
 
 
 def is_same(memory: MemoryItem, account: Account) -> bool:
+    """Whether the memory says the same, whatever impression it made."""
     about: Particulars = account.about
-    same = all(getattr(memory, name) == getattr(about, name) for name in COMPARED)
+    same = all(getattr(memory, name) == getattr(about, name) for name in OF_RECORD)
+    same = same and memory.metadata.get("way") == about.metadata.get("way")
     return same and (memory.text, memory.context) == (account.text, about.heading)
+
+
+def follow_impression(rows: MemoryQuerySet, latest: MemoryItem, account: Account) -> None:
+    """Let the memory, and what its owner or a person made of it, be as important as the episode is
+    now. An importance that was set by hand stays."""
+    about = account.about
+    if all(getattr(latest, name) == getattr(about, name) for name in OF_IMPRESSION):
+        return
+    old = {name: getattr(latest, name) for name in OF_IMPRESSION}
+    for row in rows.filter(Q(state__in=[*IN_USE, State.ARCHIVED]) | Q(pk=latest.pk)):
+        for name, value in old.items():
+            if getattr(row, name) == value:
+                setattr(row, name, getattr(about, name))
+        MemoryItem.objects.filter(pk=row.pk).update(
+            **{name: getattr(row, name) for name in OF_IMPRESSION}, updated_at=timezone.now()
+        )

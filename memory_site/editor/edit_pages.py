@@ -12,15 +12,14 @@ from knowledge.kind_templates import starting_text
 from knowledge.links import NameClash, claims_of_entry
 from knowledge.lore_kinds import LoreKind
 from knowledge.models import Lore
-from knowledge.trash import trash_lore
 from memory_site.editor.conflict import conflict
 from memory_site.editor.entry_writer import SecretText, save_thing
 from memory_site.editor.forms import OWN_KIND, ThingForm, initial_of, kind_choices, secret_forms
 from memory_site.editor.thing_pages import entry_of_request, find_npc
 from memory_site.editor.things import Thing, thing_of_entry, thing_of_npc
+from memory_site.person_trash import trash_together
 from npcs.links import claims_of_npc
 from npcs.models import NPC
-from npcs.trash import trash_npcs
 from retrieval.errors import Problem, StaleVersion
 from retrieval.tasks import embed_soon
 from retrieval.text import other_spellings
@@ -178,10 +177,9 @@ def delete(request: HttpRequest, viewer: Viewer, thing: Thing) -> HttpResponse:
     if request.method != "POST":
         return render_page(request, viewer, "editor/delete.html", thing=thing, entry=thing.entry)
     name, page = thing.name, "npcs" if thing.npc else "lore"
-    if thing.npc:
-        trash_npcs([thing.npc], by=viewer.name)
-    if thing.entry:
-        trash_lore([thing.entry], by=viewer.name)
+    trash_together(
+        [thing.npc] if thing.npc else [], [thing.entry] if thing.entry else [], by=viewer.name
+    )
     text = _("“%(name)s” is in the trash. It can be restored for 30 days.") % {"name": name}
     messages.success(request, text, extra_tags="good")
     return HttpResponseRedirect(reverse(page, args=[viewer.world.slug]))

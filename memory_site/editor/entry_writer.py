@@ -68,10 +68,6 @@ class Saving:
     def reason(self) -> str:
         return str(self.values.get("reason") or "")
 
-    @property
-    def known_to(self) -> list[str]:
-        return sorted({*self.values["parties"], *self.values["npcs"]})
-
 
 def save_thing(
     thing: Thing, form: ThingForm, *, by: str, secrets: list[SecretText] | None = None
@@ -151,7 +147,7 @@ def _save_entry(saving: Saving) -> None:
         campaign = values["campaign"]
         entry.campaign = find_campaign(thing.world, campaign) if campaign else None
     if "overrides" in names or not entry.campaign:
-        entry.overrides = values["overrides"] if entry.campaign else None
+        entry.overrides = saving.form.replaced_entry if entry.campaign else None
     if names & {"visibility", "parties", "npcs"}:
         _set_audience(entry, saving)
     entry.language = entry.language or language_of_open_text(entry.title, entry.body)
@@ -177,7 +173,7 @@ def _set_kind(entry: Lore, form: ThingForm) -> None:
 def _set_audience(row: Lore | NPC, saving: Saving) -> None:
     row.visibility = saving.values["visibility"]
     if row.visibility == Visibility.REVEALED:
-        row.known_to = saving.known_to
+        row.known_to = saving.form.audiences
     elif row.visibility == Visibility.GM:
         row.known_to = []
 
@@ -209,8 +205,10 @@ def _save_npc(saving: Saving) -> None:
     is_new = thing.npc is None
     npc = thing.npc or NPC(world=thing.world, slug=thing.entry.slug if thing.entry else "")
     names = {*NPC_FIELDS, *SHARED} if is_new else changed & {*NPC_FIELDS, *SHARED, "language"}
-    for name in names & {"role", "summary", "voice", "goals", "play_now", "family"}:
+    for name in names & {"role", "summary", "voice", "goals", "play_now"}:
         setattr(npc, name, values[name])
+    if "family" in names:
+        npc.family = saving.form.relatives
     if "base" in names:
         npc.base = values["base"] or 0
     if "hides_faction" in names:

@@ -55,7 +55,10 @@ def kind_choices(world: World) -> list[tuple[str, str]]:
 
 class ThingForm(forms.Form):
     """`initial_of` gives the stored values; whoever saves writes `changed_data` alone, so that what
-    a browser alters on the way stays as it is stored."""
+    a browser alters on the way stays as it is stored.
+
+    Cleaned values are texts as `initial_of` has them, because the page for two editors merges them
+    with the stored ones; `audiences`, `relatives` and `replaced_entry` say what they mean."""
 
     title = LineField(label=_("Name"), max_length=200)
     kind = forms.ChoiceField(label=_("Kind"))
@@ -136,6 +139,7 @@ class ThingForm(forms.Form):
     def __init__(self, *args: Any, world: World, thing: Thing, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.world, self.thing = world, thing
+        self.replaced_entry: Lore | None = None
         use_calendar(self, world)
         self._choice("kind").choices = kind_choices(world)
         self._choice("parties").choices = parties_with_characters(world)
@@ -194,19 +198,19 @@ class ThingForm(forms.Form):
         return text
 
     def clean_npcs(self) -> list[str]:
-        """Return the audiences of the NPCs that were named."""
-        audiences = []
+        """Return the slugs of the NPCs that were named."""
+        slugs = []
         for name in self.cleaned_data["npcs"]:
             try:
-                audiences.append(f"npc:{find_npc(self.world, name).slug}")
+                slugs.append(find_npc(self.world, name).slug)
             except Problem as problem:
                 raise ValidationError(with_candidates(problem)) from problem
-        return audiences
+        return slugs
 
-    def clean_family(self) -> list[dict[str, str]]:
-        """Return the lines as the NPC's field has them."""
-        family = parse_family(self.cleaned_data["family"])
-        return with_slugs(self.world, [family])[0]
+    def clean_family(self) -> list[str]:
+        lines: list[str] = self.cleaned_data["family"]
+        parse_family(lines)
+        return lines
 
     def clean_play_now(self) -> list[str]:
         values: list[str] = self.cleaned_data["play_now"]
@@ -214,14 +218,25 @@ class ThingForm(forms.Form):
             raise ValidationError(_t("Three lines at most, so that one glance is enough."))
         return values
 
-    def clean_overrides(self) -> Lore | None:
+    def clean_overrides(self) -> str:
+        """Return the slug of the entry that was named."""
         name = self.cleaned_data["overrides"]
-        if not name:
-            return None
         try:
-            return find_lore_entry(self.world, name)
+            self.replaced_entry = find_lore_entry(self.world, name) if name else None
         except Problem as problem:
             raise ValidationError(with_candidates(problem)) from problem
+        return self.replaced_entry.slug if self.replaced_entry else ""
+
+    @property
+    def audiences(self) -> list[str]:
+        """The parties, characters and NPCs to whom the thing is revealed."""
+        npcs = [f"npc:{slug}" for slug in self.cleaned_data["npcs"]]
+        return sorted({*self.cleaned_data["parties"], *npcs})
+
+    @property
+    def relatives(self) -> list[dict[str, str]]:
+        """The lines of the family as the NPC's field has them."""
+        return with_slugs(self.world, [parse_family(self.cleaned_data["family"])])[0]
 
     @property
     def own_kind(self) -> str:

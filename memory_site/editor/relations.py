@@ -16,7 +16,7 @@ from knowledge.graph.entity_linking import EntityLinker, parse_uuid
 from knowledge.graph.fact_store import end_fact, retract_facts
 from knowledge.graph.labels import RELATION_LABELS, in_words, relation_label, stored_label
 from knowledge.graph.manual_facts import save_manual_fact
-from knowledge.graph.models import FREE_RELATION, GraphEdge, GraphNode, SourceKind
+from knowledge.graph.models import FREE_RELATION, SCENE, GraphEdge, GraphNode, SourceKind
 from knowledge.graph.protocol import View
 from knowledge.graph.relations import Relations
 from knowledge.graph.upsert import lock_graph, stored_form
@@ -48,6 +48,11 @@ class RelationLine:
     @property
     def is_over(self) -> bool:
         return self.fact.until is not None
+
+    @property
+    def is_of_scene(self) -> bool:
+        """Whether an episode says so by who was there, for the first time."""
+        return self.fact.source_ref.endswith(SCENE) and not self.fact.edited_by
 
 
 def relations_of(node: GraphNode | None, view: View) -> list[RelationLine]:

@@ -3,7 +3,7 @@
 from typing import Any
 
 from django.db.models import prefetch_related_objects
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import get_object_or_404
 from django.urls import reverse
 from django.utils.http import urlencode
@@ -18,6 +18,7 @@ from memories.witnesses.queries import remembered_by
 from memory_site.editor import sections
 from memory_site.editor.relations import relations_of, words_in_use
 from memory_site.editor.things import Thing, find_entry, thing_of_entry, thing_of_npc
+from memory_site.npc_merging.addresses import kept_in_place_of
 from npcs import page_queries
 from npcs.gm_profile import read_gm_profile
 from npcs.models import NPC, Axis
@@ -38,7 +39,10 @@ VISIBILITIES = [(each.value, each.label) for each in (Visibility.GM, Visibility.
 @page
 def entry_page(request: HttpRequest, viewer: Viewer, slug: str) -> HttpResponse:
     """The page of a place, faction, item, …; that of a character is the page of the NPC."""
-    entry = entry_of_request(request, viewer, slug)
+    try:
+        entry = entry_of_request(request, viewer, slug)
+    except Http404:
+        return redirect_from_merged(viewer, slug)
     thing = thing_of_entry(viewer, entry)
     if thing.npc:
         return HttpResponseRedirect(thing.address())
@@ -53,7 +57,10 @@ def entry_page(request: HttpRequest, viewer: Viewer, slug: str) -> HttpResponse:
 @page
 def person_page(request: HttpRequest, viewer: Viewer, slug: str) -> HttpResponse:
     since = since_for(request, viewer) if viewer.is_gm else ""
-    npc = find_npc(viewer, slug)
+    try:
+        npc = find_npc(viewer, slug)
+    except Http404:
+        return redirect_from_merged(viewer, slug)
     if viewer.is_gm:
         prefetch_related_objects([npc], "secrets")
     party = viewer.party(request.GET.get("party"))
@@ -67,6 +74,14 @@ def person_page(request: HttpRequest, viewer: Viewer, slug: str) -> HttpResponse
         return render_page(request, viewer, "editor/person.html", **context)
     context["profile"] = profile_for_players(npc, viewer.audience, party)
     return render_page(request, viewer, "editor/person_for_players.html", **context)
+
+
+def redirect_from_merged(viewer: Viewer, slug: str) -> HttpResponse:
+    """Lead from the page of an NPC that was merged to that of the other. Raises Http404."""
+    kept = kept_in_place_of(viewer, slug)
+    if kept is None:
+        raise Http404
+    return HttpResponseRedirect(thing_of_npc(viewer, kept).address())
 
 
 @gm_page
@@ -100,6 +115,8 @@ def context_of(request: HttpRequest, viewer: Viewer, thing: Thing) -> dict[str, 
         "entry": thing.entry,
         "text": sections.text_for(viewer, thing.entry),
         "relations": lines,
+        "standing_relations": [line for line in lines if not line.is_of_scene],
+        "first_meetings": [line for line in lines if line.is_of_scene],
         "at": at,
         "believed_at": believed_at,
         "since": "",

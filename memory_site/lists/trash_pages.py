@@ -14,9 +14,10 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
 from knowledge.models import Lore
-from knowledge.trash import restore_lore, trash_lore, trashed_lore
+from knowledge.trash import trashed_lore
+from memory_site.person_trash import restore_together, trash_together
 from npcs.models import NPC
-from npcs.trash import restore_npcs, trash_npcs, trashed_npcs
+from npcs.trash import trashed_npcs
 from retrieval.errors import Problem
 from retrieval.tasks import embed_soon
 from worlds.pages import Viewer, gm_page, render_page
@@ -57,13 +58,13 @@ def trash_page(request: HttpRequest, viewer: Viewer) -> HttpResponse:
 @require_POST
 @gm_page
 def restore_row(request: HttpRequest, viewer: Viewer, kind: str, pk: UUID) -> HttpResponse:
-    model, restore = RESTORERS.get(kind, (None, None))
-    if model is None or restore is None:
+    model = TRASHED.get(kind)
+    if model is None:
         raise Http404
     trashed = model.with_trash.filter(world=viewer.world).exclude(deleted_at=None)
     row = get_object_or_404(trashed, pk=pk)
     try:
-        restore([row], by=viewer.name)
+        restore_together(row, by=viewer.name)
     except Problem as problem:
         messages.error(request, problem.detail, extra_tags="bad")
     else:
@@ -73,10 +74,7 @@ def restore_row(request: HttpRequest, viewer: Viewer, kind: str, pk: UUID) -> Ht
     return HttpResponseRedirect(reverse("trash", args=[viewer.world.slug]))
 
 
-RESTORERS: dict[str, tuple[Any, Any]] = {
-    "lore": (Lore, restore_lore),
-    "npc": (NPC, restore_npcs),
-}
+TRASHED: dict[str, Any] = {"lore": Lore, "npc": NPC}
 
 
 @require_POST
@@ -87,8 +85,7 @@ def trash_entry(request: HttpRequest, viewer: Viewer, slug: str) -> HttpResponse
     campaign = request.GET.get("campaign") or None
     entry = get_object_or_404(rows.filter(campaign__slug=campaign), slug=slug)
     people = list(entry.npcs.all()) if "people" in request.POST else []
-    trash_npcs(people, by=viewer.name)
-    trash_lore([entry], by=viewer.name)
+    trash_together(people, [entry], by=viewer.name)
     return _report_move(request, viewer, entry)
 
 
@@ -98,10 +95,8 @@ def trash_npc(request: HttpRequest, viewer: Viewer, slug: str) -> HttpResponse:
     """Move an NPC to the trash, with its biography if `biography` is sent."""
     rows = NPC.objects.filter(world=viewer.world).select_related("biography")
     npc = get_object_or_404(rows, slug=slug)
-    biography = npc.biography
-    trash_npcs([npc], by=viewer.name)
-    if "biography" in request.POST and biography:
-        trash_lore([biography], by=viewer.name)
+    entries = [npc.biography] if npc.biography and "biography" in request.POST else []
+    trash_together([npc], entries, by=viewer.name)
     return _report_move(request, viewer, npc)
 
 

@@ -14,6 +14,7 @@ from django.db.models import Q
 from npcs.dispositions import recompute_dispositions
 from npcs.models import (
     NPC,
+    Appearance,
     Disposition,
     DispositionChange,
     MergedEntry,
@@ -35,12 +36,13 @@ def moving_entries() -> Iterator[None]:
         cursor.execute("SELECT set_config('memory37.merge', '', true)")
 
 
-def parties_of_ledger(*npcs: NPC) -> list[Party]:
-    """The parties of which any of the NPCs has entries or a disposition, by id: in the order in
-    which they are to be locked."""
+def parties_of(*npcs: NPC) -> list[Party]:
+    """The parties of which any of the NPCs has entries or a disposition, or at an episode of which
+    it was, by id: in the order in which they are to be locked."""
     has_entries = Q(pk__in=DispositionChange.objects.filter(npc__in=npcs).values("party"))
     has_row = Q(pk__in=Disposition.objects.filter(npc__in=npcs).values("party"))
-    return list(Party.objects.filter(has_entries | has_row).order_by("pk"))
+    was_there = Q(pk__in=Appearance.objects.filter(npc__in=npcs).values("episode__party"))
+    return list(Party.objects.filter(has_entries | has_row | was_there).order_by("pk"))
 
 
 def move_entries(merge: NPCMerge) -> None:

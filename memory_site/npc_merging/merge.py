@@ -14,10 +14,12 @@ from django.utils.translation import gettext as _
 
 from episodes.ingest import lock_party
 from knowledge.graph.upsert import lock_graph
+from memories.witnesses.npc_merges import lock_episodes, move_memories, put_memories_back
+from memory_site.npc_merging.biography import put_biography_back, trash_biography
 from memory_site.npc_merging.facts import move_facts, put_facts_back
 from memory_site.npc_merging.ledgers import (
     move_entries,
-    parties_of_ledger,
+    parties_of,
     put_entries_back,
     recompute_both,
 )
@@ -49,8 +51,9 @@ def merge_npcs(
     if merged.world_id != into.world_id:
         raise Invalid(_("The two NPCs are of different worlds."))
     with transaction.atomic():
-        # Parties before the graph, as episodes lock them.
-        parties = [lock_party(party) for party in parties_of_ledger(merged, into)]
+        # Parties and episodes before the graph, as a new version of an episode locks them.
+        parties = [lock_party(party) for party in parties_of(merged, into)]
+        episodes = lock_episodes(merged)
         lock_graph(into.world)
         merge = NPCMerge(
             world=into.world,
@@ -69,6 +72,8 @@ def merge_npcs(
         trash_npcs([merge.merged], by=by)
         merge.kept.refresh_from_db()  # it may have learned something
         moved["profile"] = fill_profile(merge, with_shown=with_profile)
+        moved["biography"] = trash_biography(merge, by=by)
+        moved["memories"] = move_memories(merge, episodes)
         merge.moved = moved
         merge.save(update_fields=["moved"])
         recompute_both(merge, parties)
@@ -88,7 +93,8 @@ def undo_merge(merge: NPCMerge, *, by: str) -> NPCMerge:
     before, or the kept NPC was deleted or merged itself."""
     with transaction.atomic():
         both = list(NPC.with_trash.filter(pk__in=[merge.kept_id, merge.merged_id]))
-        parties = [lock_party(party) for party in parties_of_ledger(*both)]
+        parties = [lock_party(party) for party in parties_of(*both)]
+        episodes = lock_episodes(merge.merged, also=merge.moved["appearances"])
         lock_graph(merge.world)
         merge = NPCMerge.objects.select_for_update().get(pk=merge.pk)
         check_can_be_undone(merge)
@@ -97,10 +103,12 @@ def undo_merge(merge: NPCMerge, *, by: str) -> NPCMerge:
         empty_profile(merge, merge.moved["profile"])
         # Its entity is there again before the facts about it are.
         restore_npcs([merge.merged], by=by)
+        put_biography_back(merge.moved.get("biography", []), by=by)
         put_entries_back(merge)
         put_facts_back(merge, merge.moved["facts"])
         for part in reversed(PARTS):
-            part.put_back(merge, merge.moved[part.name])
+            part.put_back(merge, merge.moved.get(part.name, []))
+        put_memories_back(merge, merge.moved.get("memories", {}), episodes)
         recompute_both(merge, parties)
     return merge
 

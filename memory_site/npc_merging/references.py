@@ -8,8 +8,9 @@ from typing import Any
 from django.db.models import Max, Model
 
 from art.models import ArtCard, PictureUse
-from episodes.models import Scene
+from episodes.models import Episode, Scene
 from npcs.links import follow_secrets
+from npcs.lookup import find_npcs
 from npcs.models import NPC, Appearance, NPCMerge, Secret
 from worlds.audiences import Audience
 from worlds.models import ApiKey, Reveal
@@ -59,6 +60,27 @@ def move_appearances(merge: NPCMerge) -> Record:
 
 def put_appearances_back(merge: NPCMerge, episodes: Record) -> None:
     Appearance.objects.filter(npc=merge.kept, episode__in=episodes).update(npc=merge.merged)
+
+
+def shared_appearances(merge: NPCMerge) -> Record:
+    """Episodes where both are. A new version of one has a row of the kept NPC alone."""
+    both = Appearance.objects.filter(npc=merge.kept)
+    rows = Appearance.objects.filter(npc=merge.merged, episode__in=both.values("episode"))
+    return [str(pk) for pk in rows.values_list("episode", flat=True)]
+
+
+def put_shared_appearances_back(merge: NPCMerge, shared: Record) -> None:
+    """Add the row of the merged NPC to those that name it still."""
+    episodes = list(Episode.objects.filter(pk__in=shared, retracted_at=None))
+    names = sorted({name for episode in episodes for name in episode.npcs})
+    found, _missing = find_npcs(merge.world, names)
+    named = {name for name, npc in found.items() if npc.pk == merge.merged_id}
+    rows = [
+        Appearance(npc=merge.merged, episode=episode)
+        for episode in episodes
+        if named & set(episode.npcs)
+    ]
+    Appearance.objects.bulk_create(rows, ignore_conflicts=True)
 
 
 def move_pictures(merge: NPCMerge) -> Record:
@@ -173,6 +195,7 @@ def audience_of(npc: NPC) -> Audience:
 
 PARTS = (
     MovedPart("secrets", move_secrets, put_secrets_back),
+    MovedPart("shared_appearances", shared_appearances, put_shared_appearances_back),
     MovedPart("appearances", move_appearances, put_appearances_back),
     MovedPart("pictures", move_pictures, put_pictures_back),
     MovedPart("depictions", move_depictions, put_depictions_back),

@@ -11,6 +11,7 @@ from django.utils.translation import gettext as _
 from episodes.models import Episode, Mention, Session
 from episodes.titles import annotate_title, title_of
 from knowledge.graph.labels import fact_sentence
+from knowledge.graph.models import FREE_RELATION, SCENE, SourceKind
 from knowledge.graph.protocol import View
 from knowledge.link_models import Link
 from knowledge.views import lore_of
@@ -21,6 +22,10 @@ from worlds.models import Party, Reveal
 from worlds.pages import Viewer
 from worlds.reveals import models_with_visibility
 
+OF_SCENES = Q(
+    source_kind=SourceKind.EPISODE, source_ref__endswith=SCENE, edited_by="", relation=FREE_RELATION
+)
+"""Facts that episodes state by who was there, as long as nobody has made something else of them."""
 Source = Callable[[Viewer, TimelineFilter, int], Iterator[TimelineEvent]]
 
 
@@ -139,7 +144,8 @@ def facts(
     if wanted.party:
         return
     view = View(viewer.world, viewer.audience)
-    rows: Any = view.facts()
+    # That of who met whom the timeline says by the episode itself.
+    rows: Any = view.facts().exclude(OF_SCENES)
     if wanted.npc or wanted.lore:
         # First the few entities: in one statement PostgreSQL joins all entities with all.
         chosen = Q(slug=wanted.npc.slug) if wanted.npc else Q()

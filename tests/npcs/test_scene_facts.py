@@ -178,3 +178,42 @@ def test_a_world_from_before_is_filled(cast: World) -> None:
         call_command("fill_graph", stdout=out, world=cast.slug)
         assert f"{expected} facts" in out.getvalue()
     assert {day for *_words, day in facts(cast)} == {4.0}
+
+
+def join(world: World, relation: str, dst: str, **fields: Any) -> None:
+    edge = {"src": "mira-voss", "relation": relation, "dst": dst, "visibility": "public", **fields}
+    upsert_facts(world, [GraphFact(edge=EdgeFact.model_validate(edge))])
+
+
+@pytest.mark.parametrize("relation", ["ENEMY_OF", "ALLY_WITH", "KNOWS"])
+def test_who_is_joined_by_a_fact_did_not_meet_for_the_first_time(
+    cast: World, relation: str
+) -> None:
+    join(cast, relation, "jory-fenn")
+    tell(cast)
+    assert MET not in facts(cast)
+    assert MIRA_THERE in facts(cast)
+
+
+def test_relatives_and_members_of_one_faction_have_met_before(cast: World) -> None:
+    wardens = {"title": "Tide Wardens", "kind": "faction", "status": "published"}
+    upsert_lore(cast, LoreIn.model_validate({**wardens, "visibility": "public"}))
+    of_wardens: dict[str, Any] = {"faction": "Tide Wardens", "visibility": "public"}
+    upsert_npc(cast, NPCIn(npc_id="jory-fenn", name="Jory Fenn", **of_wardens))
+    son_of_mira = [{"relation": "mother", "npc": "mira-voss"}]
+    upsert_npc(cast, NPCIn(npc_id="tam", name="Tam", family=son_of_mira, **of_wardens))
+    names = ["Mira Voss", "Jory Fenn", "Tam"]
+    tell(cast, who={"npcs": names}, what="Mira Voss, Jory Fenn and Tam.")
+    assert [each for each in facts(cast) if each[1] == "first met"] == [MET]
+
+
+def test_what_the_episode_begins_does_not_hide_that_they_met(cast: World) -> None:
+    join(cast, "ENEMY_OF", "jory-fenn", since=10.0)
+    tell(cast)
+    assert MET in facts(cast)
+
+
+def test_a_hidden_tie_does_not_show_by_a_meeting_that_is_missing(cast: World) -> None:
+    join(cast, "ENEMY_OF", "jory-fenn", visibility="gm")
+    tell(cast)
+    assert MET in facts(cast, PARTY)

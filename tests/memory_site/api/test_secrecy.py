@@ -255,7 +255,7 @@ async def test_the_doors_add_nothing_to_what_the_tools_tell(
 def words_open_to(npc: NPC) -> set[str]:
     """The marked words of the episodes in which `npc` was, without what is kept from it there."""
     rows = Episode.objects.filter(appearances__npc=npc, retracted_at=None)
-    texts = [text_for(what, f"npc:{npc.slug}") for what in rows.values_list("what", flat=True)]
+    texts = [text_for(what, {f"npc:{npc.slug}"}) for what in rows.values_list("what", flat=True)]
     return set(re.findall(rf"{MARK}[a-z]+\d+", " ".join(texts).lower()))
 
 

@@ -12,6 +12,7 @@ from episodes.models import Episode, Session
 from knowledge.graph.models import GraphEdge, GraphNode, GraphRelation
 from knowledge.models import Lore
 from npcs.models import Appearance, DispositionChange
+from tests.conftest import ApiClient
 from worlds.audiences import Audience
 from worlds.calendars.presets import preset
 from worlds.models import Membership
@@ -211,3 +212,29 @@ def test_a_session_and_its_only_episode_of_the_same_title_are_one_line(told, lan
     only.in_world_at = None
     only.save()
     assert titles(player, told).count("First evening") == 1
+
+
+def test_who_met_whom_is_said_by_the_episode_alone(world, lanternbearers):
+    engine = ApiClient(world)
+    for slug, name in (("mira-voss", "Mira Voss"), ("jory-fenn", "Jory Fenn")):
+        engine.put("world/npcs", {"npc_id": slug, "name": name, "visibility": "public"})
+    engine.post(
+        "world/episodes",
+        {
+            "summary_id": "meeting",
+            "party_id": "lanternbearers",
+            "what": "Mira Voss paid Jory Fenn.",
+            "who": {"npcs": ["mira-voss", "jory-fenn"]},
+            "when": {"in_world_at": 10.0},
+            "visibility": "revealed",
+        },
+    )
+    assert [fact.label for fact in GraphEdge.objects.all()] == ["first met"]
+    master, player = client_of(world, "gm"), client_of(world, "player", lanternbearers)
+    for client in (master, player):
+        assert len(titles(client, world)) == 1
+    assert titles(master, world, kind="fact") == []
+    page = master.get(f"/w/{world.slug}/npcs/mira-voss/")
+    assert page.context["standing_relations"] == []
+    assert [line.other.name for line in page.context["first_meetings"]] == ["Jory Fenn"]
+    assert "<summary>First meetings and places: 1</summary>" in page.content.decode()
