@@ -34,6 +34,7 @@ from memory_site.session_pages.record import (
     record_episode,
     resolve_names,
 )
+from memory_site.session_pages.scene_defaults import fields_of_scene, scene_of, with_cast
 from memory_site.session_reports.propose import names_unknown_to
 from npcs.models import NPC
 from retrieval.errors import Problem, StaleVersion
@@ -76,12 +77,9 @@ def new_episode(request: HttpRequest, viewer: Viewer, ref: str) -> HttpResponse:
     party = party_for(viewer, session, request.GET.get("party"))
     if party is None:
         return choose_party(request, viewer, session)
-    initial = {
-        "in_world_at": session.in_world_at,
-        "in_world_label": session.in_world_label,
-        "visibility": Visibility.REVEALED,
-    }
-    lines: Lines = {name: [] for name in SECTIONS}
+    scene = scene_of(session, party)
+    initial = {**fields_of_scene(session, scene), "visibility": Visibility.REVEALED}
+    lines = with_cast({name: [] for name in SECTIONS}, scene)
     return show_or_record(
         request,
         viewer,

@@ -24,6 +24,7 @@ from memory_site.session_pages.episode_pages import (
     session_of,
     show_or_record,
 )
+from memory_site.session_pages.scene_defaults import fields_of_scene, scene_of, with_cast
 from memory_site.session_reports.proposal import Proposal
 from memory_site.session_reports.sentences import LONGEST_REPORT
 from memory_site.session_reports.store import (
@@ -138,13 +139,15 @@ def report_page(request: HttpRequest, viewer: Viewer, ref: str, report: UUID) ->
         return render_page(request, viewer, "sessions/reading.html", report=row, **context)
     proposal = proposal_of(row)
     date = proposal.dates[0] if proposal.dates else None
+    scene = scene_of(row.session, row.party)
+    played = fields_of_scene(row.session, scene)
     initial = {
         "what": proposal.summary,
         "notes": proposal.notes,
         "players": proposal.players,
-        "where": place_name(proposal),
-        "in_world_at": date.in_world_at if date else row.session.in_world_at,
-        "in_world_label": date.in_world_label if date else row.session.in_world_label,
+        "where": place_name(proposal) or played["where"],
+        "in_world_at": date.in_world_at if date else played["in_world_at"],
+        "in_world_label": date.in_world_label if date else played["in_world_label"],
         "visibility": Visibility.REVEALED,
     }
     return show_or_record(
@@ -153,7 +156,7 @@ def report_page(request: HttpRequest, viewer: Viewer, ref: str, report: UUID) ->
         party=row.party,
         session=row.session,
         initial=initial,
-        lines=lines_of_proposal(proposal),
+        lines=with_cast(lines_of_proposal(proposal), scene),
         title=_("Review the episode"),
         cancel=reverse("session", args=[viewer.world.slug, row.session.external_id]),
         report=row,

@@ -5,12 +5,14 @@ from typing import Any
 
 import pytest
 from django.test import Client
+from django.utils import timezone
 
 from episodes.ingest import ingest_episode
-from episodes.models import Episode, Session
+from episodes.models import Episode, Scene, Session
 from episodes.report_models import LooseEnd, SessionNote, SessionReport
 from episodes.schemas import EpisodeIn
 from knowledge.graph.models import GraphNode
+from knowledge.models import Lore
 from npcs.models import NPC, Disposition, DispositionChange, Secret
 from tests.conftest import ApiClient
 from tests.memory_site.api.webhook_receiver import Receiver
@@ -43,6 +45,35 @@ def write(gm: Client, **fields: str) -> Episode:
 def correction(gm: Client, episode: Episode) -> dict[str, Any]:
     page = gm.get(f"{W}episodes/{episode.external_id}/correct/")
     return fields_of(page.content.decode(), "episode-form")
+
+
+def test_an_episode_takes_over_the_scene_that_was_played(
+    table: Session, gm: Client, world: World, lanternbearers: Party, mira: NPC, jory: NPC
+) -> None:
+    Session.objects.update(in_world_at=None, in_world_label="")
+    place = Lore.objects.get(slug="toll-house")
+    party = lanternbearers
+    played = {"world": world, "campaign": party.campaign, "party": party, "session": table}
+    Scene.objects.create(external_id="earlier", cast=[jory.slug], ended_at=timezone.now(), **played)
+    scene = Scene.objects.create(
+        external_id="open", cast=[mira.slug], place_lore=place, in_world_at=413.5, **played
+    )
+    fields = empty_form(gm)
+    assert (fields["where"], float(fields["in_world_at"])) == ("Toll House", 413.5)
+    assert (
+        gm.post(f"{W}sessions/session-3/episodes/new/", fields | {"what": "Fog."}).status_code
+        == 302
+    )
+    episode = Episode.objects.latest("pk")
+    assert (episode.npcs, episode.in_world_at) == (["mira-voss"], 413.5)
+
+    report = f"{W}sessions/session-3/after/"
+    sent = gm.post(report, {"text": "Jory Fenn paid us for the rope."}, follow=True)
+    proposed = fields_of(sent.content.decode(), "episode-form")
+    assert (proposed["where"], float(proposed["in_world_at"])) == ("Toll House", 413.5)
+    assert "mira-voss" in [value for name, value in proposed.items() if name.endswith("-npc")]
+    Scene.objects.filter(pk=scene.pk).update(ended_at=timezone.now(), cast=[])
+    assert empty_form(gm)["where"] == "Toll House"
 
 
 def test_an_episode_is_written_corrected_retracted_and_brought_back(
