@@ -1,3 +1,3 @@
-"""The version of the product, told by every door."""
+"""The version of the product, which every interface reports."""
 
 VERSION = "0.1.0"

@@ -31,10 +31,6 @@ def order_by_answers(query: str, memories: Sequence[FoundMemory]) -> list[FoundM
     return [*weighed, *memories[READ:]]
 
 
-def may_be_weighed(memory: FoundMemory) -> bool:
-    return not memory.is_turn and memory.relevance is not None and "rerank" not in memory.legs
-
-
 def weighed_relevance(query: str, memory: FoundMemory) -> float:
     answers = read_together(query, memory.text).answers
     return 1 / (1 + exp(-(logit(memory.relevance or 0.0) + WEIGHT * logit(answers))))

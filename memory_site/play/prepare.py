@@ -62,7 +62,7 @@ class Edit:
 
 @dataclass(frozen=True)
 class Changes:
-    minds: list[tuple[NPC, Influence]]
+    dispositions: list[tuple[NPC, Influence]]
     facts: list[tuple[GraphEdge, str]]
     edits: list[Edit]
 

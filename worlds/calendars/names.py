@@ -9,7 +9,6 @@ from worlds.calendars.arithmetic import Calendar
 from worlds.calendars.definition import name_key
 
 LETTER = r"[^\W\d_]"
-HANGUL_END = re.compile(r"[가-힣]$")
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from worlds.webhooks.messages import DISCORD_CHARS, discord_message
 from worlds.webhooks.registry import store_webhook
 
 MOST_MESSAGES = 5
-ROOM_FOR_MARKS = 0.8
+SHARE_OF_TEXT = 0.8
 """Share of a message that text fills: backslashes before its marks take the rest."""
 
 
@@ -72,7 +72,7 @@ def send_text(webhook: Webhook, text: str, *, kind: str, audience: Audience) -> 
 
 def parts_of(text: str) -> list[str]:
     """Cut the text between words into messages that Discord takes."""
-    most = int(DISCORD_CHARS * ROOM_FOR_MARKS)
+    most = int(DISCORD_CHARS * SHARE_OF_TEXT)
     parts: list[str] = []
     rest = text.strip()
     while len(rest) > most and len(parts) < MOST_MESSAGES - 1:

@@ -52,12 +52,12 @@ CANDIDATES = 500
 """Records that are most alike by their trigrams, which the managers then compare in full."""
 ALL_COMPARED = 1_000
 """Records up to which all are compared; of more, those that the trigram indexes find."""
-LEAST_LIKENESS = (0.6, 0.45, 0.3)
+LEAST_SIMILARITIES = (0.6, 0.45, 0.3)
 """Word similarities of trigrams from which one of many records is a candidate, tried in this order:
 each next one reads many more records, of which most share the type of an error alone."""
 ENOUGH = 20
 """Candidates with which no less similar ones are looked for."""
-SET_LIKENESS = "SELECT set_config('pg_trgm.word_similarity_threshold', %s, true)"
+SET_SIMILARITY = "SELECT set_config('pg_trgm.word_similarity_threshold', %s, true)"
 RULE_FIELDS = tuple(one.name for one in fields(CodeRule) if one.name != "id")
 RULE_TEXTS = ("name", "category", "description", "before_pattern", "after_pattern")
 
@@ -158,9 +158,9 @@ class PostgresMemoryStore(MemoryStore):
             return [record_of(item) for item in rows[:CANDIDATES]]
         is_alike = Q(text__trigram_word_similar=text) | Q(errors__trigram_word_similar=text)
         found: list[MemoryItem] = []
-        for least in LEAST_LIKENESS:
+        for least in LEAST_SIMILARITIES:
             with transaction.atomic(), connection.cursor() as cursor:
-                cursor.execute(SET_LIKENESS, [str(least)])
+                cursor.execute(SET_SIMILARITY, [str(least)])
                 found = list(rows.filter(is_alike)[:CANDIDATES])
             if len(found) >= ENOUGH:
                 break
