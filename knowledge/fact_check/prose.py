@@ -306,7 +306,7 @@ class SentenceComparison:
         if len(clauses) < 2 or result == TRUE:
             return result
         parts = clause_parts(part.text, part.mentions, self._nodes(part), clauses, self.language)
-        found = []
+        found = [result] if result else []
         for place, alone in parts:
             if not self._has_known_verb(clauses[: place + 1]):
                 continue
