@@ -13,6 +13,7 @@ from uuid import UUID
 
 from django.db.models import QuerySet
 
+from knowledge.fact_check.clause_comparison import ClauseComparison
 from knowledge.fact_check.lexicon import language_of
 from knowledge.fact_check.name_order import NameOrder, orders_agree, read_order
 from knowledge.fact_check.name_slots import (
@@ -35,7 +36,6 @@ from knowledge.fact_check.sentence_clauses import (
     clause_parts,
     clauses_of,
 )
-from knowledge.fact_check.told_together import Telling
 from knowledge.fact_check.verdicts import FALSE, TRUE
 from knowledge.fact_check.word_comparison import compare
 from knowledge.graph.entity_linking import EntityLinker
@@ -301,8 +301,8 @@ class SentenceComparison:
         """Return what a part says of the statement, or one of its clauses alone; "" if nothing. A
         clause that says otherwise decides only if no other one may say it."""
         clauses = clauses_of(part.text, part.mentions, self._nodes(part), self.language)
-        telling = Telling(clauses, self.language)
-        result = self._compare(part, telling)
+        comparison = ClauseComparison(clauses, self.language)
+        result = self._compare(part, comparison)
         if len(clauses) < 2 or result == TRUE:
             return result
         parts = clause_parts(part.text, part.mentions, self._nodes(part), clauses, self.language)
@@ -311,13 +311,15 @@ class SentenceComparison:
             if not self._has_known_verb(clauses[: place + 1]):
                 continue
             alone = replace(alone, is_relative=part.is_relative)
-            one = self._compare(alone, telling, only=place)
+            one = self._compare(alone, comparison, only=place)
             others = [*clauses[:place], *clauses[place + 1 :]]
-            if one == TRUE or (one == FALSE and not self._may_be_told(others, part)):
+            if one == TRUE or (one == FALSE and not self._may_be_said(others, part)):
                 found.append(one)
         return TRUE if TRUE in found else next(iter(found), "")
 
-    def _compare(self, part: SentencePart, telling: Telling, *, only: int | None = None) -> str:
+    def _compare(
+        self, part: SentencePart, clauses: ClauseComparison, *, only: int | None = None
+    ) -> str:
         nodes = self._nodes(part)
         told = words_of(part.text, part.mentions, [node.pk for node in nodes], self.language)
         order = read_order(part.text, part.mentions, nodes, self.language)
@@ -330,7 +332,7 @@ class SentenceComparison:
         if not orders_agree(self.statement.order, order, subject):
             return ""
         result = compare(self.statement.words, told, subject)
-        tells = telling.tells if result == TRUE else telling.speaks_of
+        tells = clauses.tells if result == TRUE else clauses.speaks_of
         return result if result and tells(self.statement.clauses, only=only) else ""
 
     def _has_known_verb(self, clauses: Sequence[SentenceClause]) -> bool:
@@ -342,7 +344,7 @@ class SentenceComparison:
             return True
         return all(has_concept(i.stem, said) for i in governing.items if i.is_verb)
 
-    def _may_be_told(self, clauses: Sequence[SentenceClause], part: SentencePart) -> bool:
+    def _may_be_said(self, clauses: Sequence[SentenceClause], part: SentencePart) -> bool:
         """Whether one of these clauses may say what the statement does of a number or word that it
         has: it has no other verb or subject, and does not count something else."""
         open_clauses = [clause for clause in clauses if not self._is_about_other(clause)]

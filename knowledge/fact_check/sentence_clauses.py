@@ -5,7 +5,7 @@ a clause without a verb."""
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import zip_longest
 from typing import Any
 from uuid import UUID
 
@@ -110,7 +110,7 @@ def _roles(
 ) -> Iterator[str | None]:
     """Yield the role of each token; None for the prepositions."""
     role, before = "", ""
-    for token, after in pairwise((*tokens, None)):
+    for token, after in zip_longest(tokens, tokens[1:]):
         if language == "ko":
             yield _korean_role(token, after, mentions)
             continue

@@ -25,6 +25,18 @@ ENGLISH_PRESENT = re.compile(r"..[^su\W\d]s$")
 NOT_VERBS = ("와", "과", "을", "를", "에", "에서", "의")
 
 
+WORD_SETS = (
+    "joining",
+    "subordinating",
+    "verbs",
+    "determiners",
+    "adverbs",
+    "exclusive_roles",
+    "after_verbs",
+    "nouns",
+)
+
+
 @dataclass(frozen=True)
 class ClauseWords:
     joining: frozenset[str]
@@ -46,14 +58,13 @@ class ClauseWords:
 @cache
 def clause_words(language: str) -> ClauseWords:
     rows = load_yaml("clauses")[language]
-    sets = {
-        name: frozenset(rows.get(name, ()))
-        for name in ClauseWords.__dataclass_fields__
-        if name not in ("roles", "links", "modifiers")
-    }
-    tuples = {name: tuple(rows.get(name, ())) for name in ("links", "modifiers")}
-    roles = {word: name for name, words in rows["roles"].items() for word in words}
-    return ClauseWords(roles=roles, **tuples, **sets)
+    words = {name: frozenset(rows.get(name, ())) for name in WORD_SETS}
+    return ClauseWords(
+        **words,
+        roles={word: name for name, words in rows["roles"].items() for word in words},
+        links=tuple(rows.get("links", ())),
+        modifiers=tuple(rows.get("modifiers", ())),
+    )
 
 
 @dataclass(frozen=True)

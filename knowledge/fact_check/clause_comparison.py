@@ -14,7 +14,7 @@ from knowledge.fact_check.sentence_tokens import clause_words
 
 
 @dataclass(frozen=True)
-class Telling:
+class ClauseComparison:
     """Compares the clauses of a sentence with those of a statement."""
 
     clauses: Sequence[SentenceClause]
@@ -59,9 +59,9 @@ class Telling:
         said = [s for s in said if not s.name or any(s.name == t.name for t in told)]
         places = range(len(self.clauses)) if only is None else [only]
         plainly = only is not None
-        return any(self._is_told_in(place, said, plainly=plainly) for place in places)
+        return any(self._is_said_in(place, said, plainly=plainly) for place in places)
 
-    def _is_told_in(self, place: int, said: Sequence[Item], *, plainly: bool) -> bool:
+    def _is_said_in(self, place: int, said: Sequence[Item], *, plainly: bool) -> bool:
         clause = self.clauses[place]
         rest = [s for s in said if not any(self._matches(s, t) for t in clause.items)]
         left = [t for t in clause.items if not any(self._matches(s, t) for s in said)]
