@@ -20,9 +20,9 @@ PLACES = {"cinder-bay": "Cinder Bay", "hollow-forge": "Hollow Forge", "coast": "
 
 @pytest.fixture(autouse=True)
 def moves(world: World) -> None:
-    """Dorrin is in the bay since 81000 and in the forge since 81010, both on the coast; the lantern is Maren's since
-    81000 and Dorrin's since 81010. Dorrin's enemy became a friend, and nobody said that either
-    ended."""
+    """Dorrin is in the bay since 81000 and in the forge since 81010, both on the coast; the lantern
+    is Maren's since 81000 and Dorrin's since 81010. Dorrin's enemy became a friend, and nobody said
+    that either ended."""
     for names, kind in (
         (PEOPLE, NodeKind.CHARACTER),
         (PLACES, NodeKind.LOCATION),
