@@ -10,7 +10,7 @@ from django.db.models import Q
 
 from knowledge.fact_check.labelled_facts import LabelledFact, labelled_facts, with_label
 from knowledge.fact_check.lexicon import Bond, Reading, bonds
-from knowledge.fact_check.places import lies_within_either
+from knowledge.fact_check.places import are_apart
 from knowledge.fact_check.sexes import sex_of_name, sex_of_spouse
 from knowledge.graph.models import GraphEdge, GraphNode
 from knowledge.graph.querysets import FactQuerySet
@@ -168,7 +168,7 @@ class BondFacts:
             if fact.bond != self.bond.name or fact.first != first or fact.second == second:
                 continue
             other = fact.edge.src if fact.edge.src_id == fact.second else fact.edge.dst
-            if not lies_within_either(self.facts, other, nodes[second]):
+            if are_apart(self.facts, other, nodes[second]):
                 yield fact.edge
 
     def _other_halves(self) -> Iterator[GraphEdge]:

@@ -34,7 +34,7 @@ from knowledge.fact_check.event_dates import days_of_event, event_span
 from knowledge.fact_check.labelled_facts import labelled_facts, with_label
 from knowledge.fact_check.lexicon import ClaimKind, Reading, bonds
 from knowledge.fact_check.name_states import facts_of_state
-from knowledge.fact_check.places import containment_path, lies_within_either, places_apart
+from knowledge.fact_check.places import are_apart, containment_path, places_apart
 from knowledge.fact_check.statement_parts import Tense
 from knowledge.fact_check.verdicts import (
     FALSE,
@@ -358,11 +358,11 @@ class FactChecker:
         if relation == "PART_OF":
             yield from places_apart(self.present_facts, src, dst)
         if any(rule.form == ConflictRule.Form.SINGLE for rule in rules):
-            # Another owner or whereabouts; being in a part of the place, or in what contains it,
-            # excludes nothing.
+            # Another owner or whereabouts; being in a place that may contain the other one excludes
+            # nothing.
             for fact in facts.filter(src=src, relation=relation).exclude(dst=dst):
                 places = {fact.dst.kind, dst.kind} == {NodeKind.LOCATION}
-                if not places or not lies_within_either(self.present_facts, fact.dst, dst):
+                if not places or are_apart(self.present_facts, fact.dst, dst):
                     yield fact
 
     def _rivals_of(self, ever: list[Chain], against: list[GraphEdge]) -> list[GraphEdge]:

@@ -13,7 +13,7 @@ from knowledge.fact_check.claims import Claim
 from knowledge.fact_check.concepts import concepts_of, deeds_done_once
 from knowledge.fact_check.labelled_facts import JOINT, says_label, with_label
 from knowledge.fact_check.lexicon import language_of
-from knowledge.fact_check.places import lies_within_either
+from knowledge.fact_check.places import are_apart
 from knowledge.fact_check.prose_words import has_concept, stem_of, word_lists
 from knowledge.fact_check.statement_parts import ClaimDate
 from knowledge.graph.labels import in_words
@@ -87,7 +87,7 @@ def _other_deaths(facts: FactQuerySet, claim: Claim) -> Iterator[GraphEdge]:
     for fact in deaths_of(claim.a, facts):
         place = in_words(fact).target
         is_other = place.kind == NodeKind.LOCATION and place.pk != claim.b.pk
-        if is_other and not lies_within_either(facts, place, claim.b):
+        if is_other and are_apart(facts, place, claim.b):
             yield fact
 
 

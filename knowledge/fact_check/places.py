@@ -5,8 +5,10 @@ from uuid import UUID
 
 from django.db.models import Q
 
+from knowledge.fact_check.lexicon import load_yaml
 from knowledge.graph.models import GraphEdge, GraphNode, NodeKind
 from knowledge.graph.querysets import FactQuerySet
+from retrieval.text import fold_name
 
 MAX_NESTING = 12
 """How many levels of places within places are followed."""
@@ -20,11 +22,32 @@ def places_apart(facts: FactQuerySet, src: GraphNode, dst: GraphNode) -> Iterato
     for fact in facts.filter(src=src, relation="PART_OF").exclude(dst=dst):
         if fact.dst.kind != NodeKind.LOCATION:
             continue
-        if lies_within_either(facts, fact.dst, dst):
-            continue
-        around = [places_around(facts, place) for place in (fact.dst, dst)]
-        if around[0] & around[1] or _are_neighbours(facts, fact.dst, dst):
+        if not lies_within_either(facts, fact.dst, dst) and _are_side_by_side(facts, fact.dst, dst):
             yield fact
+
+
+def are_apart(facts: FactQuerySet, one: GraphNode, other: GraphNode) -> bool:
+    """Whether it is known that neither of two places is within the other: facts have both in one
+    place or as allies or enemies, or both are of one kind: two villages, two inns. Where nobody
+    says where a mill is, it may be in the city. What is no place is apart."""
+    if {one.kind, other.kind} != {NodeKind.LOCATION}:
+        return True
+    if lies_within_either(facts, one, other):
+        return False
+    return _are_side_by_side(facts, one, other) or bool(_levels_of(one) & _levels_of(other))
+
+
+def _are_side_by_side(facts: FactQuerySet, one: GraphNode, other: GraphNode) -> bool:
+    around = [places_around(facts, place) for place in (one, other)]
+    return bool(around[0] & around[1]) or _are_neighbours(facts, one, other)
+
+
+def _levels_of(place: GraphNode) -> frozenset[int]:
+    """Return the groups of places none of which contains another one that the words of its name
+    are in."""
+    words = {word for name in (place.name, *place.aliases) for word in fold_name(name).split()}
+    groups = load_yaml("places")["one_level"]
+    return frozenset(n for n, group in enumerate(groups) if not words.isdisjoint(group.split()))
 
 
 def _are_neighbours(facts: FactQuerySet, one: GraphNode, other: GraphNode) -> bool:

@@ -6,14 +6,14 @@ only suppose, and those in which the same names stand in another order, decide n
 """
 
 import re
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from itertools import islice
 from uuid import UUID
 
 from django.db.models import QuerySet
 
-from knowledge.fact_check.concepts import concepts_of, opposites_of
+from knowledge.fact_check.clause_comparison import ClauseComparison
 from knowledge.fact_check.lexicon import language_of
 from knowledge.fact_check.name_order import NameOrder, orders_agree, read_order
 from knowledge.fact_check.name_slots import (
@@ -23,16 +23,21 @@ from knowledge.fact_check.name_slots import (
 )
 from knowledge.fact_check.prose_words import (
     AGE,
-    Clause,
+    Number,
     SentenceWords,
     counter_of,
-    excludes,
     has_concept,
     stem_of,
     words_of,
 )
 from knowledge.fact_check.relative_clauses import SentencePart, parts_of, relative_clauses
+from knowledge.fact_check.sentence_clauses import (
+    SentenceClause,
+    clause_parts,
+    clauses_of,
+)
 from knowledge.fact_check.verdicts import FALSE, TRUE
+from knowledge.fact_check.word_comparison import compare
 from knowledge.graph.entity_linking import EntityLinker
 from knowledge.graph.models import GraphNode, NodeKind
 from knowledge.models import LorePassage
@@ -47,10 +52,7 @@ from worlds.callers import Caller
 
 MOST_PASSAGES, MOST_HITS, MOST_SENTENCES = 24, 6, 12
 HITS_OF_NAMES = 3
-MOST_OTHER_WORDS, MOST_NUMBERS = 1, 2
 LONGEST_SENTENCE = 400
-PARTS = frozenset(["단", "칸", "채", "권", "층", "그루"])
-"""Korean counters of what a thing consists of: `백 단이다` says no more than the number."""
 CLEFT = re.compile(r"it(?:[’']s| is| was)\b", re.IGNORECASE)
 """`It was Hale who carved the gate`; any other pronoun at the beginning means nobody knows whom."""
 MARKUP = re.compile(
@@ -65,6 +67,7 @@ class AskedStatement:
     text: str
     words: SentenceWords
     order: NameOrder
+    clauses: tuple[SentenceClause, ...]
     has_relative: bool
 
 
@@ -91,12 +94,24 @@ def judge_by_prose(text: str, linker: EntityLinker, caller: Caller) -> ProseEvid
             continue
         order = read_order(text, mentions, nodes, language)
         has_relative = bool(relative_clauses(text, mentions, language))
-        statement = AskedStatement(text, words, order, has_relative)
+        clauses = _said_clauses(clauses_of(text, mentions, nodes, language), words)
+        statement = AskedStatement(text, words, order, clauses, has_relative)
         for passages in _passages(text, nodes, caller, searching=mentions is clear):
             found = list(_deciding(statement, passages, caller))
             if found:
                 return found[0] if len({each.result for each in found}) == 1 else None
     return None
+
+
+def _said_clauses(
+    clauses: Iterable[SentenceClause], words: SentenceWords
+) -> tuple[SentenceClause, ...]:
+    """Return the clauses of a statement with those words alone that are compared."""
+    said = words.words
+    return tuple(
+        replace(each, items=tuple(i for i in each.items if not i.stem or i.stem in said))
+        for each in clauses
+    )
 
 
 def _clear(mentions: Iterable[NameMention], linker: EntityLinker) -> list[NameMention]:
@@ -169,17 +184,8 @@ def _deciding(
         mentions = _clear(linker.mentions(place.text), linker)
         language = language_of(place.text)
         for part in _parts_to_compare(statement, place.text, mentions, language):
-            nodes = [linker.node_of(mention) for mention in part.mentions]
-            ids = [node.pk for node in nodes]
-            told = words_of(part.text, part.mentions, ids, language)
-            order = read_order(part.text, part.mentions, nodes, language)
-            topic = topics[place.passage.pk].of(
-                place.number, is_person=told.begins_with_person, is_thing_too=language == "ru"
-            )
-            subject = None if part.is_relative else topic
-            if orders_agree(statement.order, order, subject) and (
-                result := compare(statement.words, told, subject)
-            ):
+            comparison = SentenceComparison(statement, place, linker, topics[place.passage.pk])
+            if result := comparison.judge(part):
                 yield ProseEvidence(result, place.text, place.passage)
                 break
 
@@ -282,116 +288,90 @@ def _subjects_of(entries: set[UUID]) -> dict[UUID, GraphNode]:
     return {node.lore_id: node for node in nodes if node.lore_id}
 
 
-def compare(statement: SentenceWords, told: SentenceWords, subject: GraphNode | None) -> str:
-    """Return what a sentence of an entry about `subject` says of the statement; "" if nothing."""
-    if told.is_supposing or not _names_agree(statement, told, subject):
-        return ""
-    clauses = [
-        clause
-        for clause in told.clauses
-        if any(has_concept(word, clause.words) for word in statement.words)
-    ]
-    if _limits(statement.clauses) != _limits(clauses):
-        return ""
-    counted = frozenset().union(*(number.units for number in told.numbers))
-    missing = [word for word in statement.words if not has_concept(word, told.words | counted)]
-    numbers = _compare_numbers(statement, told)
-    if numbers is None or not _is_enough(statement, told):
-        return ""
-    negative = sum(clause.is_negative for clause in clauses) % 2 == 1
-    asserted = sum(clause.is_negative for clause in statement.clauses) % 2 == 1
-    if missing:
-        if not numbers:
+@dataclass(frozen=True)
+class SentenceComparison:
+    """Compares a statement with a sentence, or with a part of one."""
+
+    statement: AskedStatement
+    place: SentencePlace
+    linker: EntityLinker
+    topics: Topics
+
+    def judge(self, part: SentencePart) -> str:
+        """Return what a part says of the statement, or one of its clauses alone; "" if nothing. A
+        clause that says otherwise decides only if no other one may say it."""
+        clauses = clauses_of(part.text, part.mentions, self._nodes(part), self.language)
+        comparison = ClauseComparison(clauses, self.language)
+        result = self._compare(part, comparison)
+        if len(clauses) < 2 or result == TRUE:
+            return result
+        parts = clause_parts(part.text, part.mentions, self._nodes(part), clauses, self.language)
+        found = [result] if result else []
+        for place, alone in parts:
+            if not self._has_known_verb(clauses[: place + 1]):
+                continue
+            alone = replace(alone, is_relative=part.is_relative)
+            one = self._compare(alone, comparison, only=place)
+            others = [*clauses[:place], *clauses[place + 1 :]]
+            if one == TRUE or (one == FALSE and not self._may_be_said(others, part)):
+                found.append(one)
+        return TRUE if TRUE in found else next(iter(found), "")
+
+    def _compare(
+        self, part: SentencePart, clauses: ClauseComparison, *, only: int | None = None
+    ) -> str:
+        nodes = self._nodes(part)
+        told = words_of(part.text, part.mentions, [node.pk for node in nodes], self.language)
+        order = read_order(part.text, part.mentions, nodes, self.language)
+        topic = self.topics.of(
+            self.place.number,
+            is_person=told.begins_with_person,
+            is_thing_too=self.language == "ru",
+        )
+        subject = None if part.is_relative else topic
+        if not orders_agree(self.statement.order, order, subject):
             return ""
-        if negative != asserted:
-            return TRUE if _is_opposite(missing, statement, told) else ""
-        return FALSE if _is_excluded(missing, statement, clauses) else ""
-    if statement.denies_having and not negative:
-        (noun,) = statement.words if len(statement.words) == 1 else ("",)
-        return FALSE if has_concept(noun, [told.first]) else ""
-    if not numbers and negative != asserted:
-        return ""
-    counted = frozenset().union(*(number.units for number in statement.numbers))
-    is_bare = not numbers and not statement.words - counted
-    if is_bare and not _counts_its_subject(statement, told, subject):
-        return ""
-    return TRUE if numbers and negative == asserted else FALSE
+        result = compare(self.statement.words, told, subject)
+        tells = clauses.tells if result == TRUE else clauses.speaks_of
+        return result if result and tells(self.statement.clauses, only=only) else ""
 
-
-def _counts_its_subject(
-    statement: SentenceWords, told: SentenceWords, subject: GraphNode | None
-) -> bool:
-    """Whether a sentence with another number can only count the same: it is about the same, and of
-    people it says little else. `The Abbey holds one seat on the Bench` counts no seats of it."""
-    is_of_subject = subject is not None and subject.pk in statement.names
-    if not is_of_subject and (set(told.names) != set(statement.names) or subject is not None):
-        return False
-    units = frozenset().union(*(number.units for number in statement.numbers))
-    return not has_concept(stem_of("people"), units) or len(told.words) <= MOST_OTHER_WORDS
-
-
-def _is_excluded(missing: list[str], statement: SentenceWords, clauses: list[Clause]) -> bool:
-    """Whether the statement differs by one word, for which a clause has another of a group of which
-    there can be only one: red cloaks for grey ones."""
-    if len(missing) > 1 or len(statement.words) < 2 or len(clauses) != 1:
-        return False
-    return excludes(missing[0], clauses[0].words)
-
-
-def _is_opposite(missing: list[str], statement: SentenceWords, told: SentenceWords) -> bool:
-    """Whether `does not like sweets` is said as `dislikes sweets`."""
-    opposites = opposites_of(missing[0]) if len(missing) == 1 and len(statement.words) > 1 else ()
-    return any(not concepts_of(word).isdisjoint(opposites) for word in told.words)
-
-
-def _limits(clauses: Iterable[Clause]) -> frozenset[str]:
-    return frozenset().union(*(clause.limits for clause in clauses))
-
-
-def _is_enough(statement: SentenceWords, told: SentenceWords) -> bool:
-    """One common word is a coincidence, unless the sentence says nothing else, or nothing else
-    between two commas or conjunctions. Without a name it takes three words."""
-    said = len(statement.words) + len(statement.numbers)
-    if not statement.names:
-        return said >= 3
-    if any(AGE in number.units for number in statement.numbers):
-        return True
-    if said == 1 and statement.words:
-        (word,) = statement.words
-        if statement.denies_having:
+    def _has_known_verb(self, clauses: Sequence[SentenceClause]) -> bool:
+        """Whether the last clause has a verb, or shares one that the statement has or that says
+        nothing (`has`)."""
+        said = self.statement.words.words
+        governing = next((each for each in reversed(clauses) if each.has_verb), None)
+        if governing is None or governing is clauses[-1]:
             return True
-        return any(len(part) == 1 and has_concept(word, part) for part in told.parts)
-    if said == 1 and not statement.numbers[0].units.isdisjoint(PARTS):
-        return len(told.numbers) == 1
-    return said >= 2 or (said == 1 and len(told.words) + len(told.numbers) == 1)
+        return all(has_concept(i.stem, said) for i in governing.items if i.is_verb)
 
+    def _may_be_said(self, clauses: Sequence[SentenceClause], part: SentencePart) -> bool:
+        """Whether one of these clauses may say what the statement does of a number or word that it
+        has: it has no other verb or subject, and does not count something else."""
+        open_clauses = [clause for clause in clauses if not self._is_about_other(clause)]
+        return any(
+            number.value == item.number and not self._counts_other(number, clause, part)
+            for number in self.statement.words.numbers
+            for clause in open_clauses
+            for item in clause.items
+        )
 
-def _names_agree(statement: SentenceWords, told: SentenceWords, subject: GraphNode | None) -> bool:
-    """Whether the sentence is about the names of the statement. One that names nobody else is about
-    the subject of its entry."""
-    if set(statement.names) <= set(told.names):
-        return True
-    if subject is None:
-        return False
-    if told.begins_with_pronoun and set(statement.names) == {subject.pk}:
-        return True
-    return set(statement.names) - set(told.names) == {subject.pk} and set(told.names) <= set(
-        statement.names
-    )
+    def _is_about_other(self, clause: SentenceClause) -> bool:
+        said, names = self.statement.words.words, self.statement.words.names
+        return any(
+            item.name not in names if item.name else not has_concept(item.stem, said)
+            for item in clause.items
+            if item.is_subject or (item.is_verb and clause.has_verb)
+        )
 
+    def _counts_other(self, number: Number, clause: SentenceClause, part: SentencePart) -> bool:
+        text = part.text[clause.start : clause.end]
+        told = words_of(text, [], [], self.language).numbers
+        same = [each for each in told if each.value == number.value]
+        return bool(same) and all(each.units and not number.counts_same(each) for each in same)
 
-def _compare_numbers(statement: SentenceWords, told: SentenceWords) -> bool | None:
-    """Return whether the numbers are the same; None if they count different things."""
-    if not statement.numbers or statement.denies_having:
-        return True
-    same = True
-    for number in statement.numbers:
-        counted = [each for each in told.numbers if number.counts_same(each)]
-        if any(each.value == number.value for each in counted):
-            continue
-        # `Seven of them, though one of the seven seats is empty` does not say how many there are.
-        is_said = any(each.value == number.value for each in told.numbers)
-        if len(counted) != 1 or is_said or len(told.numbers) > MOST_NUMBERS:
-            return None
-        same = False
-    return same
+    def _nodes(self, part: SentencePart) -> list[GraphNode]:
+        return [self.linker.node_of(mention) for mention in part.mentions]
+
+    @property
+    def language(self) -> str:
+        return language_of(self.place.text)

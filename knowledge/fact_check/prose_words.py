@@ -176,7 +176,7 @@ def words_of(
 ) -> SentenceWords:
     """Return the words of a sentence in which `mentions` name the entities `ids`."""
     lists = word_lists(language)
-    tokens = [token for token, _at in _tokens_outside(sentence, mentions)]
+    tokens = [token for token, _at in tokens_outside(sentence, mentions)]
     words = [fold_name(token) if token[0].isalnum() else token for token in tokens]
     numbers, rest = _take_numbers(words, lists)
     return SentenceWords(
@@ -185,14 +185,14 @@ def words_of(
         names=tuple(dict.fromkeys(ids)),
         parts=tuple(_parts(rest, lists, language)),
         first=next(iter(_content(filter(str.isalnum, rest), lists, language)), ""),
-        is_supposing=any(_is_one_of(word, lists.supposing, language) for word in rest),
+        is_supposing=any(is_one_of(word, lists.supposing, language) for word in rest),
         begins_with_person=bool(rest) and rest[0] in lists.persons,
         begins_with_pronoun=bool(tokens) and fold_name(tokens[0]) in lists.pronouns,
-        denies_having=any(_is_one_of(word, lists.absence, language) for word in rest),
+        denies_having=any(is_one_of(word, lists.absence, language) for word in rest),
     )
 
 
-def _tokens_outside(sentence: str, mentions: Sequence[NameMention]) -> Iterator[tuple[str, int]]:
+def tokens_outside(sentence: str, mentions: Sequence[NameMention]) -> Iterator[tuple[str, int]]:
     for match in TOKEN.finditer(unicodedata.normalize("NFC", sentence)):
         if not any(m.start <= match.start() < m.end for m in mentions):
             yield match.group(), match.start()
@@ -204,7 +204,7 @@ def _take_numbers(words: list[str], lists: WordLists) -> tuple[list[Number], lis
     rest: list[str] = []
     at = 0
     while at < len(words):
-        value, length = _number_at(words, at)
+        value, length = number_at(words, at)
         if value == 1 and (words[at - 1 : at] == ["ни"] or words[at + 1 : at + 2] in ONCE_AT_ALL):
             at += 1 + (words[at] == "한")
             continue
@@ -233,7 +233,8 @@ def _units(before: str, noun: str, following: list[str], lists: WordLists) -> fr
     if _is_age(before, noun, following):
         return frozenset([AGE])
     is_year = before in lists.years or first in lists.years or first.startswith("년")
-    if is_year or (before in ("in", "since", "by") and not after):
+    is_last = not after or following[0] in PREPOSITIONS
+    if is_year or (before in ("in", "since", "by") and is_last):
         return frozenset([YEAR])
     if counter := counter_of(first):
         # What is counted stands before the number and its counter, or after them: `이백 개의 계단`.
@@ -267,7 +268,7 @@ def counter_of(word: str) -> str:
     return counter if counter and word[len(counter) :] in COUNTER_ENDINGS else ""
 
 
-def _number_at(words: list[str], at: int) -> tuple[int | None, int]:
+def number_at(words: list[str], at: int) -> tuple[int | None, int]:
     """Return the number that begins at word `at` and how many words it has."""
     if words[at].isdigit():
         return int(words[at]), 1
@@ -324,7 +325,7 @@ def _content(words: Iterable[str], lists: WordLists, language: str) -> list[str]
     return [
         stem_of(word)
         for word in words
-        if word not in lists.light and not _is_one_of(word, lists.negations, language)
+        if word not in lists.light and not is_one_of(word, lists.negations, language)
     ]
 
 
@@ -340,19 +341,20 @@ def _clauses(words: list[str], lists: WordLists, *, is_korean: bool) -> Iterator
         if is_end and clause:
             negative = _is_negative(clause, lists, language)
             content = _content(clause, lists, language)
-            limits = (each for each in clause if _is_one_of(each, lists.limiting, language))
+            limits = (each for each in clause if is_one_of(each, lists.limiting, language))
             yield Clause(frozenset(content), negative, frozenset(limits))
             clause = []
 
 
 def _is_negative(clause: Sequence[str], lists: WordLists, language: str) -> bool:
     """Whether a clause denies. `Нет ни одного` denies once."""
-    denying = [word for word in clause if _is_one_of(word, lists.negations, language)]
+    denying = [word for word in clause if is_one_of(word, lists.negations, language)]
     plain = [word for word in denying if word not in lists.agreeing]
     return len(plain or denying[:1]) % 2 == 1
 
 
-def _is_one_of(word: str, words: Sequence[str], language: str) -> bool:
+def is_one_of(word: str, words: Sequence[str], language: str) -> bool:
+    """Whether a word is one of `words`, or in Korean begins with one."""
     # Korean joins its endings to the word.
     return word.startswith(tuple(words)) if language == "ko" else word in words
 

@@ -110,7 +110,7 @@ def test_prose_is_compared_by_what_its_words_say_in_any_language(
         ("Hask Ondrel is still guildmaster.", "false"),
         ("Jory Fenn wants to succeed Mira Voss.", "unknown"),
         (
-            "Brother Aumery makes his home among the rafts and stilt houses of the Reedmaze.",
+            "Orrin Tace makes his home among the rafts and stilt houses of the Reedmaze.",
             "false",
         ),
         ("Yeva Rill makes her home among the palaces of the Reedmaze.", "unknown"),

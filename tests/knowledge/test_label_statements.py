@@ -19,6 +19,7 @@ ENTITIES = [
     ("Faction", "Salt Fleet", ["Соляной флот", "소금 함대"]),
     ("Item", "Grey Heron", ["«Серая цапля»", "회색왜가리호"]),
     ("Location", "Tarn Isle", ["остров Тарн", "타른섬"]),
+    ("Location", "Low Country", []),
     ("Location", "Marrow Abbey", ["аббатство Марроу", "매로 수도원"]),
     ("Event", "Reed Treaty", ["Тростниковый договор", "갈대 조약"]),
 ]
@@ -31,6 +32,8 @@ FACTS = [
     ("Hask Ondrel", "KNOWS", "Edda Crane", "sailed with", {"until": 300.0}),
     ("Lady Brenna", "KNOWS", "Hask Ondrel", "owes 4,000 crowns to", {}),
     ("Hask Ondrel", "KNOWS", "Lady Brenna", "godfather of", {}),
+    ("Marrow Abbey", "PART_OF", "Low Country", "", {}),
+    ("Tarn Isle", "PART_OF", "Low Country", "", {}),
     ("Salt Fleet", "LOCATED_IN", "Tarn Isle", "had its hideout on", {"until": 300.0}),
     ("Reed Treaty", "LOCATED_IN", "Marrow Abbey", "was signed in", {"since": 5.0, "until": 6.0}),
 ]

@@ -15,14 +15,14 @@ from worlds.models import World
 
 pytestmark = pytest.mark.django_db
 PEOPLE = {"dorrin-vale": "Dorrin Vale", "maren-holt": "Maren Holt", "orrin-ash": "Orrin Ash"}
-PLACES = {"cinder-bay": "Cinder Bay", "hollow-forge": "Hollow Forge"}
+PLACES = {"cinder-bay": "Cinder Bay", "hollow-forge": "Hollow Forge", "coast": "Ash Coast"}
 
 
 @pytest.fixture(autouse=True)
 def moves(world: World) -> None:
-    """Dorrin is in the bay since 81000 and in the forge since 81010; the lantern is Maren's since
-    81000 and Dorrin's since 81010. Dorrin's enemy became a friend, and nobody said that either
-    ended."""
+    """Dorrin is in the bay since 81000 and in the forge since 81010, both on the coast; the lantern
+    is Maren's since 81000 and Dorrin's since 81010. Dorrin's enemy became a friend, and nobody said
+    that either ended."""
     for names, kind in (
         (PEOPLE, NodeKind.CHARACTER),
         (PLACES, NodeKind.LOCATION),
@@ -30,6 +30,8 @@ def moves(world: World) -> None:
     ):
         nodes = [NodeFact(kind=kind, slug=slug, name=name) for slug, name in names.items()]
         upsert_facts(world, [GraphFact(node=node) for node in nodes])
+    state("cinder-bay", "PART_OF", "coast", 80000, world=world)
+    state("hollow-forge", "PART_OF", "coast", 80000, world=world)
     state("dorrin-vale", "LOCATED_IN", "cinder-bay", 81000, world=world)
     state("dorrin-vale", "LOCATED_IN", "hollow-forge", 81010, world=world)
     state("lantern", "OWNED_BY", "maren-holt", 81000, world=world)
