@@ -32,7 +32,7 @@ KOREAN_RECIPIENT = frozenset(["object", "recipient"])
 
 
 @dataclass(frozen=True)
-class Part:
+class DeedPart:
     """A name, as written, and its part in a deed."""
 
     name: str
@@ -53,7 +53,7 @@ def tells_deed(question: str, text: str) -> bool | None:
     for deed in deeds():
         if not any(map(deed.match, asked)) or not (known := part_asked(asked, deed)):
             continue
-        told = part_told(words, known.name, deed)
+        told = part_in_text(words, known.name, deed)
         if told is not None:
             # A Russian name in the same case has the same part, wherever it stands.
             is_same_case = is_cyrillic(text.casefold()) and told.name == known.name
@@ -74,7 +74,7 @@ def words_of(text: str) -> list[str]:
     return [word for word in words if word.casefold() not in PASSED_OVER]
 
 
-def part_asked(words: list[str], deed: re.Pattern[str]) -> Part | None:
+def part_asked(words: list[str], deed: re.Pattern[str]) -> DeedPart | None:
     """Return the one named in the question: not the one asked for."""
     if has_hangul("".join(words)):
         return next((part for word in words if (part := korean_part(word))), None)
@@ -82,14 +82,14 @@ def part_asked(words: list[str], deed: re.Pattern[str]) -> Part | None:
     if at == 1 and ASKS_DOER.match(words[0].casefold()):
         after = [place for place in range(2, len(words)) if is_name(words[place])]
         beside = [place for place in after if place == 2 or words[place - 1] in TOWARD]
-        return Part(words[beside[0]], RECIPIENT) if len(after) == 1 and beside else None
+        return DeedPart(words[beside[0]], RECIPIENT) if len(after) == 1 and beside else None
     others = [word for word in (*words[1:at], *words[at + 1 :]) if is_name(word)]
     if ASKS_OTHERS.match(words[0].casefold()) and len(others) == 1 and others[0] in words[at - 1 :]:
-        return Part(others[0], DOER)
+        return DeedPart(others[0], DOER)
     return None
 
 
-def part_told(words: list[str], name: str, deed: re.Pattern[str]) -> Part | None:
+def part_in_text(words: list[str], name: str, deed: re.Pattern[str]) -> DeedPart | None:
     """Return the part that the text gives to `name`, None if it has no such deed or is unclear."""
     verbs = [place for place, word in enumerate(words) if deed.match(word)]
     named = [place for place, word in enumerate(words) if is_same_name(word, name)]
@@ -99,20 +99,20 @@ def part_told(words: list[str], name: str, deed: re.Pattern[str]) -> Part | None
     if has_hangul(name):
         return korean_part(words[place])
     if place == verb - 1:
-        return Part(words[place], DOER)
+        return DeedPart(words[place], DOER)
     if place == verb + 1 or (place > verb and words[place - 1] in TOWARD):
-        return Part(words[place], RECIPIENT)
+        return DeedPart(words[place], RECIPIENT)
     return None
 
 
-def korean_part(word: str) -> Part | None:
+def korean_part(word: str) -> DeedPart | None:
     """Return the part of a noun by its particle, None of a question word."""
     noun = KOREAN_NOUN.match(word)
     if not noun or ASKS_DOER.match(word) or ASKS_OTHERS.match(word) or len(noun[1]) < 2:
         return None
     role = KOREAN_ROLES[noun[2]]
     part = DOER if role in KOREAN_DOER else RECIPIENT if role in KOREAN_RECIPIENT else ""
-    return Part(noun[1], part) if part else None
+    return DeedPart(noun[1], part) if part else None
 
 
 def is_name(word: str) -> bool:
