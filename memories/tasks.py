@@ -2,12 +2,13 @@
 
 from celery import shared_task
 from django.conf import settings
+from django.db import transaction
 
 from memories.buckets.intents import embed_examples
 from memories.curation import lifecycle
-from memories.models import Namespace
+from memories.ledger.unsupported_insights import flag_unsupported
+from memories.models import Insight, Namespace
 from memories.reflection import run_reflection, start_reflection
-from memories.reflection.retracted_evidence import flag_retracted
 from memories.reflection.run import open_reflections
 from memories.states import Bucket
 from memories.witnesses.backfill import remember_missing
@@ -40,7 +41,8 @@ def reflect() -> int:
 
     Return the number of reflections that were run.
     """
-    flag_retracted()
+    with transaction.atomic():
+        flag_unsupported(Insight.objects.all())
     with_episodes = Namespace.objects.filter(memories__bucket=Bucket.EPISODIC).distinct()
     for namespace in with_episodes.iterator():
         start_reflection(namespace)

@@ -106,7 +106,7 @@ def signs(
     if not candidates:
         return Signs()
     stems = [stems_of(candidate.text) for candidate in candidates]
-    words = question_words(question, stems)
+    words = question_words(question, candidates, stems)
     position = rank_by_fit(words, candidates, stems)[0]
     best, best_stems = candidates[position], stems[position]
     absent = [word for word in words if not word.is_in(best_stems)]

@@ -81,7 +81,7 @@ def signs_of_answer(question: str, candidates: Sequence[Candidate]) -> dict[str,
         return {}
     cosines = np.array([candidate.cosine or 0.0 for candidate in candidates])
     stems = [stems_of(candidate.text) for candidate in candidates]
-    words = question_words(question, stems)
+    words = question_words(question, candidates, stems)
     few = rank_by_fit(words, candidates, stems)[:FEW]
     best = few[0]
     text = candidates[best].text

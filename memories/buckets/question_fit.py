@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import log
 
+from memories.buckets.asking_words import words_asked_about
 from memories.similarity.question_type import content_words, is_same_word, stem
 
 # Added to a memory's cosine, times the share of the question's words in it, to find the best one.
@@ -39,7 +40,7 @@ class QuestionWord:
 def rank_candidates(question: str, candidates: Sequence[Candidate]) -> list[int]:
     """Return positions, the best candidate first: the one whose signs are read."""
     stems = [stems_of(candidate.text) for candidate in candidates]
-    return rank_by_fit(question_words(question, stems), candidates, stems)
+    return rank_by_fit(question_words(question, candidates, stems), candidates, stems)
 
 
 def rank_by_fit(
@@ -54,12 +55,14 @@ def rank_by_fit(
     return sorted(range(len(candidates)), key=fit.__getitem__, reverse=True)
 
 
-def question_words(question: str, stems: Sequence[frozenset[str]]) -> list[QuestionWord]:
-    """Return the content words of the question with their smoothed idf among the candidates'
-    `stems`: log(1 + (n + 1) / (1 + df))."""
+def question_words(
+    question: str, candidates: Sequence[Candidate], stems: Sequence[frozenset[str]]
+) -> list[QuestionWord]:
+    """Return the content words of the question, without those that only ask, with their smoothed
+    idf among the candidates' `stems`: log(1 + (n + 1) / (1 + df))."""
     frequency = Counter(one for own in stems for one in own)
     words = []
-    for word in content_words(question):
+    for word in words_asked_about(question, [candidate.text for candidate in candidates]):
         root = stem(word)
         forms = frozenset(one for one in frequency if is_same_word(root, one))
         times = max((frequency[one] for one in forms), default=0)

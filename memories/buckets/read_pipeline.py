@@ -2,7 +2,7 @@
 the buckets of the intent count more → fusion → budget. The result explains each step."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from uuid import UUID
 
@@ -29,6 +29,7 @@ from memories.search.current import order_current_first
 from memories.search.filters import MemoryFilter
 from memories.search.in_world_days import latest_day
 from memories.search.relevant import ANSWERS, keep_relevant
+from memories.similarity.reversed_deeds import tells_deed, tells_the_reverse
 from memories.states import Bucket
 from memories.vectors import VectorSource
 from retrieval.errors import Invalid
@@ -148,12 +149,16 @@ class ReadPipeline:
         else:
             buckets = self.classifier.buckets_of(scores)
             unsure = "" if scores.margin >= UNSURE_BELOW else top_two(scores)[1]
-        result = self.search(text, within=within, where=where)
-        decision = self.decide(text, result)
+        found = self.search(text, within=within, where=where)
+        result = leave_out_reversed(text, found)
+        # What tells the same deed the other way round speaks for an answer if one is left.
+        is_told = any(tells_deed(text, memory.text) for memory in result.memories)
+        judged = found if is_told else result
+        decision = self.decide(text, judged)
         best_first = []
         if not decision.why_not:
             position = decision.answering_position
-            answer = None if position is None else result.memories[position]
+            answer = None if position is None else judged.memories[position]
             relevant = keep_relevant(result.memories, share=self.share, named=result.named.holds)
             if answer and answer not in relevant:
                 relevant.append(answer)
@@ -208,7 +213,7 @@ class ReadPipeline:
     def decide(self, text: str, result: recall.RecallResult) -> AnswerDecision:
         memories = result.memories
         if not memories:
-            return AnswerDecision(0.0, why_not="Nothing is remembered.")
+            return AnswerDecision(0.0, why_not="Nothing is remembered of this.")
         candidates = [Candidate(memory.text, leg_score(memory, "vector")) for memory in memories]
         # A label says nothing that a model could check.
         is_label = memories[0].id in result.named.labels
@@ -253,6 +258,12 @@ class ReadPipeline:
             results, key=lambda memory: (memory.id != answer, -memory.score, str(memory.id))
         )
         return order_current_first(ranked)
+
+
+def leave_out_reversed(question: str, result: recall.RecallResult) -> recall.RecallResult:
+    """Return the result without memories that tell a deed the other way round than is asked."""
+    memories = [one for one in result.memories if not tells_the_reverse(question, one.text)]
+    return replace(result, memories=memories)
 
 
 def similarities_of(memories: Sequence[FoundMemory]) -> list[float]:

@@ -64,10 +64,11 @@ def approve(namespace: Namespace, memory_id: UUID | str, *, by: str) -> MemoryIt
         links = Succession.objects.filter(newer=memory, in_effect=False, undone_at=None)
         replacing = links.exclude(kind=LinkKind.FORMERLY).filter(older__state=State.ACTIVE)
         older_ids = list(replacing.values_list("older_id", flat=True))
+        # Only now: the query above selects links that are not in effect yet. And before the older
+        # ones leave use: insights rest on what is merged, too.
+        links.update(in_effect=True)
         reason = "replaced by an approved memory"
         change_state(older_ids, to=State.SUPERSEDED, by=by, reason=reason)
-        # Only now: the query above selects links that are not in effect yet.
-        links.update(in_effect=True)
     memory.state = State.ACTIVE
     return memory
 

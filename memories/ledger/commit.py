@@ -23,6 +23,7 @@ from memories.ledger.rows import (
     write_observations,
 )
 from memories.ledger.turns import link_changed_turns
+from memories.ledger.unsupported_insights import flag_insights_of
 from memories.ledger.vector_indexes import index_if_large
 from memories.ledger.word_counts import recount_words
 from memories.models import MemoryItem, Namespace
@@ -158,8 +159,8 @@ def bump_revision(namespace: Namespace) -> None:
 def change_state(
     ids: Collection[UUID], *, to: State, by: str = "", reason: str = "", at: datetime | None = None
 ) -> int:
-    """Put the memories into another state; return how many were in a different one. Call within
-    a transaction."""
+    """Put the memories into another state; return how many were in a different one. Insights that
+    rest on memories which leave use wait for a review. Call within a transaction."""
     if not ids:
         return 0
     elsewhere = MemoryItem.objects.filter(pk__in=ids).exclude(state=to).order_by("pk")
@@ -167,4 +168,6 @@ def change_state(
     MemoryItem.objects.filter(pk__in=changing).update(state=to, updated_at=timezone.now())
     log_states([(pk, to, reason) for pk in changing], by=by, at=at)
     link_changed_turns(MemoryItem, changing)
+    if to != State.ACTIVE:
+        flag_insights_of(changing)
     return len(changing)

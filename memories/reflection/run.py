@@ -18,6 +18,7 @@ from memories.ingest.model_add import Models
 from memories.ledger.commit import commit, namespace_transaction
 from memories.ledger.plan import NewMemory, Particulars, Plan
 from memories.ledger.rows import evidence_of
+from memories.ledger.unsupported_insights import flag_unsupported
 from memories.models import Insight, InsightSource, MemoryItem, Reflection
 from memories.reflection.insights import InsightDraft, ReflectionGenerator
 from memories.reflection.themes import find_themes
@@ -102,6 +103,8 @@ def _write_insights(
             InsightSource.objects.bulk_create(
                 InsightSource(insight=insight, episode_id=pk) for pk in episodes
             )
+        # Others may have been retracted or corrected meanwhile.
+        flag_unsupported(Insight.objects.filter(reflection=current))
         current.done_at, current.claimed_until = timezone.now(), None
         current.save(update_fields=["done_at", "claimed_until"])
     return [memory.id for memory in memories]

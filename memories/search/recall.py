@@ -20,6 +20,7 @@ from memories.search.observed import find_by_observation
 from memories.search.outdated import mark_outdated
 from memories.search.question_map import map_question
 from memories.search.relevant import keep_relevant
+from memories.similarity.reversed_deeds import tells_the_reverse
 from memories.vectors import VectorSource
 from retrieval.errors import Invalid
 from retrieval.search import MAX_HITS, Hit, Mode, Rerank, SearchRequest
@@ -133,6 +134,7 @@ class HitSelection:
         found = self.named.leave_out_labels(_describe_hits(hits[: limit + SPARE]))
         if self.reads_answers:
             found = order_by_answers(self.query, found)
+        found.sort(key=lambda memory: tells_the_reverse(self.query, memory.text))
         # Before any is left out: what seems to hold now takes the place of what it may outdate.
         found = order_current_first(mark_outdated(self.namespace, self.query, found))
         # Without the former memories some places are left for others.

@@ -50,10 +50,12 @@ def remember_episode(episode: Episode) -> None:
     rows = [RememberedEpisode(episode=episode)]
     RememberedEpisode.objects.bulk_create(rows, ignore_conflicts=True)
     if episode.retracted_at:
+        lock_namespaces(set(memories_of(episode).values_list("namespace_id", flat=True)))
         withdraw_memories(memories_of(episode))
         return
     accounts = accounts_of(episode)
-    lock_namespaces({*(namespace.pk for namespace, _account in accounts)})
+    holders = memories_of(episode).values_list("namespace_id", flat=True)
+    lock_namespaces({*(namespace.pk for namespace, _account in accounts), *holders})
     kept = {namespace.pk for namespace, _account in accounts}
     own = memories_of(episode).filter(hearsay=None)
     withdraw_memories(own.exclude(namespace__in=kept))

@@ -18,10 +18,11 @@ from django.utils import timezone
 
 from memories.buckets.events import MemoryEvent
 from memories.buckets.write_pipeline import OpenGate, WritePipeline
-from memories.curation import lifecycle
+from memories.curation import edits, lifecycle
 from memories.erasure import deletion
 from memories.ingest.model_add import Models
 from memories.ledger.commit import change_state
+from memories.ledger.unsupported_insights import flag_unsupported
 from memories.models import Insight, MemoryItem, Namespace, Reflection, Trigger
 from memories.reflection import (
     EpisodeClusterer,
@@ -30,7 +31,6 @@ from memories.reflection import (
     run_reflection,
     start_reflection,
 )
-from memories.reflection.retracted_evidence import flag_retracted
 from memories.reflection.run import open_reflections
 from memories.states import Bucket, Maker, State
 from memories.tasks import reflect
@@ -232,28 +232,57 @@ def test_a_worker_that_is_late_writes_nothing(mira: Namespace) -> None:
     assert Insight.objects.count() == 1
 
 
+def reflect_upon_bells(namespace: Namespace) -> Insight:
+    write_episodes(namespace, *BELLS)
+    (pk,) = run_reflection(start_reflection(namespace, NOW_DUE)) or []  # type: ignore[arg-type]
+    return Insight.objects.get(pk=pk)
+
+
 @pytest.mark.django_db
-def test_an_insight_is_flagged_when_an_episode_is_retracted(mira: Namespace) -> None:
-    write_episodes(mira, *BELLS)
-    (pk,) = run_reflection(start_reflection(mira, NOW_DUE)) or []  # type: ignore[arg-type]
-    assert flag_retracted() == 0
+def test_an_insight_is_flagged_as_soon_as_an_episode_is_retracted(mira: Namespace) -> None:
+    insight = reflect_upon_bells(mira)
+    assert flag_unsupported(Insight.objects.all()) == 0
     lifecycle.archive(mira, MemoryItem.objects.get(text=BELLS[0]).pk)
-    assert flag_retracted() == 1
-    insight = Insight.objects.get(pk=pk)
+    insight = Insight.objects.get(pk=insight.pk)
     assert insight.memory.state == State.PENDING
     assert insight.flag == "Source episodes that are no longer valid: 1 of 3"
-    assert flag_retracted() == 0
+    assert flag_unsupported(Insight.objects.all()) == 0
+
+
+@pytest.mark.django_db
+def test_an_insight_stays_when_two_of_its_episodes_are_merged(mira: Namespace) -> None:
+    insight = reflect_upon_bells(mira)
+    pks = list(MemoryItem.objects.filter(text__in=BELLS[:2]).values_list("pk", flat=True))
+    edits.merge(mira, pks, "Tobin rang the toll bell at two piers.", by="Ingrid")
+    assert Insight.objects.get(pk=insight.pk).memory.state == State.ACTIVE
+
+
+@pytest.mark.django_db
+def test_an_episode_retracted_while_the_insight_is_made_leaves_none_in_use(
+    mira: Namespace,
+) -> None:
+    class Slow(SiteSource):
+        def of_documents(self, texts: list[str]) -> Vectors | None:
+            if len(texts) == 1:  # those of the insight
+                lifecycle.archive(mira, MemoryItem.objects.get(text=BELLS[0]).pk)
+            return super().of_documents(texts)
+
+    write_episodes(mira, *BELLS)
+    reflection = start_reflection(mira, NOW_DUE)
+    assert reflection
+    (pk,) = run_reflection(reflection, models=Models(Slow())) or []
+    assert MemoryItem.objects.get(pk=pk).state == State.PENDING
 
 
 @pytest.mark.django_db(transaction=True)
 def test_what_is_rejected_while_it_is_flagged_stays_rejected(mira: Namespace) -> None:
-    write_episodes(mira, *BELLS)
-    (pk,) = run_reflection(start_reflection(mira, NOW_DUE)) or []  # type: ignore[arg-type]
-    lifecycle.archive(mira, MemoryItem.objects.get(text=BELLS[0]).pk)
+    pk = reflect_upon_bells(mira).pk
     counts = []
 
     def flag() -> None:
-        counts.append(flag_retracted())
+        with transaction.atomic():
+            episode = MemoryItem.objects.get(text=BELLS[0]).pk
+            counts.append(change_state([episode], to=State.ARCHIVED))
         connection.close()
 
     worker = threading.Thread(target=flag)
@@ -262,7 +291,7 @@ def test_what_is_rejected_while_it_is_flagged_stays_rejected(mira: Namespace) ->
         worker.start()
         wait_for_a_lock()
     worker.join()
-    assert (MemoryItem.objects.get(pk=pk).state, counts) == (State.REJECTED, [0])
+    assert (MemoryItem.objects.get(pk=pk).state, counts) == (State.REJECTED, [1])
     assert Insight.objects.get(pk=pk).flag == ""
 
 
@@ -284,7 +313,7 @@ def test_deleting_an_episode_for_good_takes_the_insight_with_it_or_flags_it(
     write_episodes(mira, *BELLS)
     (pk,) = run_reflection(start_reflection(mira, NOW_DUE)) or []  # type: ignore[arg-type]
     deletion.erase(mira, "memory", MemoryItem.objects.get(text=BELLS[0]).pk, by="Ingrid")
-    flag_retracted()
+    flag_unsupported(Insight.objects.all())
     assert not MemoryItem.objects.filter(pk=pk, state=State.ACTIVE).exists()
 
 

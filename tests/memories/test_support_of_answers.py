@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from memories.buckets.asking_words import words_asked_about
 from memories.buckets.long_memories import MOST_SENTENCES, parts_of, with_sentences
 from memories.buckets.question_fit import Candidate
 from memories.buckets.read_pipeline import ReadPipeline
@@ -74,6 +75,45 @@ def test_a_question_without_words_of_its_own_is_answered(
     settings.EMBEDDER = "local"
     remember(mira, memory)
     remember(mira, "Tobin keeps the toll bell of the lower landing.")
+    assert ReadPipeline(mira).query(question).memories[0].memory.text == memory
+
+
+@pytest.mark.parametrize(
+    ("memory", "question", "asked_about"),
+    [
+        ("Lena's brother Jonas sings.", "What is Lena's brother called?", ["Lena's", "brother"]),
+        (
+            "Lena's brother sings.",
+            "What is Lena's brother called?",
+            ["Lena's", "brother", "called"],
+        ),
+        ("Сестра Олега Нина поёт.", "Как зовут сестру Олега?", ["сестру", "Олега"]),
+        ("Сестра Олега поёт.", "Как зовут сестру Олега?", ["зовут", "сестру", "Олега"]),
+        ("민호의 여동생 수진은 간호사이다.", "민호의 여동생 이름은?", ["민호의", "여동생"]),
+        ("민호의 여동생은 간호사이다.", "민호의 여동생 이름은?", ["민호의", "여동생", "이름은"]),
+        ("The backup failed on 12 June.", "What happened on 12 June?", ["12", "June"]),
+    ],
+)
+def test_no_memory_has_to_have_words_that_only_ask(
+    memory: str, question: str, asked_about: list[str]
+) -> None:
+    assert words_asked_about(question, [memory]) == asked_about
+
+
+@pytest.mark.parametrize(
+    ("memory", "question"),
+    [
+        ("Owen's daughter Freya studies law.", "What is Owen's daughter called?"),
+        ("Сестра Олега Нина живёт в Туле.", "Как зовут сестру Олега?"),
+        ("하은의 고양이 보리는 열 살이다.", "하은의 고양이 이름은?"),
+    ],
+)
+def test_a_name_beside_what_it_names_answers(
+    settings: Any, mira: Namespace, memory: str, question: str
+) -> None:
+    settings.EMBEDDER = "local"
+    for text in (memory, "Tobin keeps the toll bell of the lower landing.", SUPPER):
+        remember(mira, text)
     assert ReadPipeline(mira).query(question).memories[0].memory.text == memory
 
 

@@ -16,6 +16,7 @@ from memories import namespaces
 from memories.curation import edits, lifecycle
 from memories.erasure import deletion
 from memories.models import ErasureReceipt, MemoryItem, Namespace
+from memories.reflection import Triggers, run_reflection, start_reflection
 from memories.revision_tools import MemoryReviseAnswer, MemoryReviseAsk, memory_revise
 from memories.search import recall
 from memories.states import Maker, State
@@ -138,6 +139,35 @@ def test_a_retracted_episode_never_happened(world: World) -> None:
     restore_episode(world, "ep-rope")
     for slug in ("jory-fenn", "tobin", "ninth-oarsman"):
         assert known(world, slug) == [OPEN]
+
+
+def reflect_upon_ropes(world: World) -> None:
+    """Let Jory and Mira make an insight of three episodes alike."""
+    for pier in ("upper", "lower", "old"):
+        what = f"Nuri pulled Jory Fenn out of the river with a rope at the {pier} pier."
+        record(world, summary_id=f"ep-{pier}", what=what, relations_delta=[], notes="")
+    for slug in ("jory-fenn", "mira-voss"):
+        reflection = start_reflection(memory_of(world, slug), Triggers(episodes=3))
+        assert reflection
+        assert len(run_reflection(reflection) or []) == 1
+
+
+def test_an_insight_from_retracted_episodes_leaves_use_with_them(world: World) -> None:
+    reflect_upon_ropes(world)
+    for pier in ("upper", "lower", "old"):
+        retract_episode(world, f"ep-{pier}")
+    assert known(world, "jory-fenn") == known(world, "mira-voss") == []
+
+
+def test_an_insight_leaves_use_when_its_owner_was_not_there_after_all(world: World) -> None:
+    reflect_upon_ropes(world)
+    for pier in ("upper", "lower", "old"):
+        what = f"Nuri pulled Mira Voss out of the river with a rope at the {pier} pier."
+        who = {"players": ["Nuri"], "npcs": ["mira-voss"]}
+        changes = {"what": what, "who": who, "relations_delta": [], "notes": ""}
+        record(world, summary_id=f"ep-{pier}", version=2, **changes)
+    assert known(world, "jory-fenn") == []
+    assert all("Jory" not in text for text in known(world, "mira-voss"))
 
 
 def test_a_correction_replaces_what_is_remembered_and_was_told(world: World) -> None:
