@@ -19,7 +19,7 @@ from psycopg.errors import DeadlockDetected
 from episodes.effects import effects
 from episodes.lookup import find_episode
 from episodes.models import Episode, EpisodeVersion
-from episodes.scenes import scene_and_session
+from episodes.scenes import scene_and_session, warnings_of_new_ids
 from episodes.schemas import EpisodeIn, IngestReport, Outcome
 from retrieval.errors import Conflict, Invalid, NotFound
 from retrieval.indexing import normalize_episode
@@ -90,6 +90,7 @@ def ingest_episode(
     if episode and (report := store_late_version(episode, summary, party, came_from)):
         return report
     plans = plan_effects(party, summary)  # before any write: a plan may refuse the episode
+    warnings = warnings_of_new_ids(party, summary)
     outcome: Outcome = "replaced" if episode else "created"
     if episode is None:
         episode = insert_episode(summary, party)
@@ -99,7 +100,9 @@ def ingest_episode(
         episode.retracted_at, episode.retracted_why = None, ""
         episode.save()
     save_version(episode, summary, came_from)
-    return replace_effects(episode, plans, build_report(episode, summary, outcome))
+    report = build_report(episode, summary, outcome)
+    report.warnings = warnings
+    return replace_effects(episode, plans, report)
 
 
 def store_late_version(

@@ -21,7 +21,7 @@ from retrieval.text import NameIndex, without_secrets
 from worlds import reveals
 from worlds.audience_names import audience_models, missing_audiences
 from worlds.audiences import Audience, Guarded
-from worlds.models import Party, Reveal
+from worlds.models import Party, Reveal, World
 
 SURE_MATCHES = ("exact", "alias", "ending", "quoted")
 
@@ -212,11 +212,10 @@ def find_reveal_subject(party: Party, entry: EpisodeReveal) -> Guarded:
     reference = entry.lore or ""
     lore = lore_by_name(party.world, [reference]).get(reference)
     if lore is None:
-        near = Lore.objects.in_world(party.world).filter(title__icontains=reference[:40])
         raise UnknownLore(
             _("There is no lore entry %(reference)r in this world; nothing was recorded.")
             % {"reference": reference},
-            candidates=list(near.values_list("slug", flat=True)[:5]),
+            candidates=entries_resembling(party.world, reference),
         )
     if entry.secret is None:
         return lore
@@ -228,3 +227,12 @@ def find_reveal_subject(party: Party, entry: EpisodeReveal) -> Guarded:
             % {"entry": lore.slug, "count": secrets.count(), "number": entry.secret}
         )
     return secret
+
+
+def entries_resembling(world: World, reference: str) -> list[str]:
+    """Return the slugs of the canon entries that `reference` may mean, or the nearest titles."""
+    canon = Lore.objects.in_world(world).filter(campaign=None)
+    index = name_index(canon, reference)
+    meant = [match.key for match in index.find(reference)]
+    slugs = dict(canon.filter(pk__in=meant).values_list("pk", "slug"))
+    return [slugs[key] for key in meant if key in slugs] or index.suggest(reference)

@@ -11,10 +11,13 @@ from episodes.lookup import find_session, lore_by_name
 from episodes.models import Arc, Scene, Scratch, Session
 from episodes.schemas import EpisodeIn, SceneIn, SessionIn
 from retrieval.errors import Conflict, Invalid, NotFound
+from retrieval.text import resembling_ids
 from worlds.lookup import find_campaign, find_party
 from worlds.models import Campaign, Party, World
 
 LARGEST_SCRATCH = 100_000
+MOST_IDS = 500
+"""Ids of a campaign, the newest, with which a new one is compared."""
 
 
 class SceneEnded(Conflict):
@@ -91,6 +94,29 @@ def party_and_campaign(
             % {"party": party.slug, "campaign": campaign.slug}
         )
     return party, campaign
+
+
+def warnings_of_new_ids(party: Party, summary: EpisodeIn) -> list[str]:
+    """Ask about the scene and the session of `summary` that do not exist yet, but whose ids are a
+    slip away from known ones of the campaign. For use before they are created."""
+    scene = _("The scene %(new)r is new: did you mean %(known)s?")
+    session = _("The session %(new)r is new: did you mean %(known)s?")
+    return [
+        text % {"new": new, "known": ", ".join(known[:5])}
+        for rows, new, text in (
+            (Scene.objects, summary.scene_id, scene),
+            (Session.objects, summary.session_id, session),
+        )
+        if new and (known := known_ids_like(new, rows.filter(world=party.world), party))
+    ]
+
+
+def known_ids_like(new: str, rows: QuerySet[Any], party: Party) -> list[str]:
+    """Return the ids that `new` resembles; none if it is one of the ids of the world itself."""
+    if rows.filter(external_id=new).exists():
+        return []
+    recent = rows.filter(campaign=party.campaign_id).order_by("-pk")
+    return resembling_ids(new, recent.values_list("external_id", flat=True)[:MOST_IDS])
 
 
 def scene_and_session(party: Party, summary: EpisodeIn) -> tuple[Scene | None, Session | None]:

@@ -184,6 +184,11 @@ class IngestReport(BaseModel):
     unknown: list[str] = Field(
         default=[], description="NPC names in `who` that match no NPC of this world."
     )
+    warnings: list[str] = Field(
+        default=[],
+        description="Names in `who` that resemble those of NPCs, and ids of new scenes and "
+        "sessions that resemble known ones, with what they may have meant.",
+    )
 
 
 class RetractionIn(EngineInput):

@@ -2,6 +2,7 @@
 
 from typing import Annotated
 
+from django.utils.translation import gettext as _
 from pydantic import BaseModel, Field
 
 from episodes.lookup import find_scene
@@ -48,6 +49,13 @@ def session_fetch(ask: SessionFetch, caller: Caller) -> SessionFetched:
     Use it to recall earlier scenes, promises and events. Not for lasting facts of the world: that
     is `lore_search`. Example: {"party_id": "lanternbearers", "query": "the deal with the smuggler"}
     """
+    if caller.audience.kind == "npc":
+        # An episode is the party's. The same for every party, so that nothing is told of one.
+        detail = _(
+            "Episodes of a party are not for NPCs. What an NPC remembers is in memory_ask, and in "
+            "npc_profile with `about`."
+        )
+        raise NotFound(detail)
     scene = (
         find_scene(
             caller.world,

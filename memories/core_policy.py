@@ -81,14 +81,7 @@ def problems(markdown: str, *, before: str = TEMPLATE) -> list[str]:
     """Return why `markdown` must not replace `before`; an empty list if it may."""
     core, former = parse_core(markdown), parse_core(before)
     reasons = shape_problems(markdown)
-    sections_of: dict[str, list[str]] = {}
-    for name, bullet in core.bullets:
-        sections_of.setdefault(" ".join(bullet.casefold().split()).rstrip("."), []).append(name)
-    repetitions = {text: names for text, names in sections_of.items() if len(names) > 1}
-    reasons += [
-        f"{' and '.join(dict.fromkeys(names))} would say it twice: {text[:80]}"
-        for text, names in repetitions.items()
-    ]
+    reasons += repetitions(core, former)
     # A core that is over the limit already may be changed as long as it does not grow.
     count = len(core.bullets)
     if count > MAX_BULLETS and count > len(former.bullets):
@@ -99,6 +92,26 @@ def problems(markdown: str, *, before: str = TEMPLATE) -> list[str]:
     new_bullets = [bullet for _name, bullet in core.bullets if bullet not in former_bullets]
     transient = filter(TRANSIENT.search, new_bullets)
     return [*reasons, *(f"Transient, not lasting: {bullet[:80]}" for bullet in transient)]
+
+
+def repetitions(core: ParsedCore, former: ParsedCore) -> list[str]:
+    """Return what `core` says twice: of a line that `former` has, where it is already."""
+    known = sections_of_bullets(former)
+    return [
+        f"It is in {' and '.join(known[text])} already: {text[:80]}"
+        if text in known
+        else f"{' and '.join(dict.fromkeys(names))} would say it twice: {text[:80]}"
+        for text, names in sections_of_bullets(core).items()
+        if len(names) > 1
+    ]
+
+
+def sections_of_bullets(core: ParsedCore) -> dict[str, list[str]]:
+    """Return the sections of each bullet, by its text without case, spacing and full stop."""
+    sections: dict[str, list[str]] = {}
+    for name, bullet in core.bullets:
+        sections.setdefault(" ".join(bullet.casefold().split()).rstrip("."), []).append(name)
+    return sections
 
 
 def shape_problems(markdown: str) -> list[str]:

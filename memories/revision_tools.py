@@ -57,6 +57,10 @@ def memory_revise(ask: MemoryReviseAsk, caller: Caller) -> MemoryReviseAnswer:
     for name, action in USES.items():
         if getattr(ask, name) and ask.action != action:
             raise Invalid(f"`{name}` belongs to the action {action}, not to {ask.action}.")
+    if ask.action == "correct" and not ask.text.strip():
+        raise Invalid(
+            "`correct` needs `text`, the memory as it should be. To drop it, use `forget`."
+        )
     memory = revise_memory(require_own_namespace(caller), ask, caller)
     return MemoryReviseAnswer(
         memory_id=str(memory.pk),

@@ -15,7 +15,7 @@ from npcs.consequences import write_consequences
 from npcs.dispositions import build_change, days_reached, recompute_dispositions
 from npcs.kept_rulings import keep_rulings, keep_rulings_of_consequences
 from npcs.large_changes import hold_large_changes, hold_large_opinions
-from npcs.lookup import UnknownNPC, find_npcs
+from npcs.lookup import UnknownNPC, find_npcs, npcs_resembling
 from npcs.models import NPC, Appearance, Disposition, DispositionChange, OpinionChange
 from npcs.opinions import build_opinion, opinions_of
 from npcs.profiles import present_disposition
@@ -26,10 +26,11 @@ from worlds.models import Party
 
 @dataclass(frozen=True)
 class Cast:
-    """The NPCs who were there, and the names that match no NPC."""
+    """The NPCs who were there, and the names that match no NPC or several, each with the NPCs that
+    it may have meant."""
 
     present: list[NPC]
-    unknown: list[str] = field(default_factory=list)
+    unknown: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -42,14 +43,24 @@ class PlannedOpinion:
 
 
 class Appearances:
+    """Who was there. A name that matches no NPC is kept as it is, for anybody may have been there;
+    nobody is chosen for it, and where it resembles a name the report asks."""
+
     def plan(self, party: Party, summary: EpisodeIn) -> Cast:
         by_name, missing = find_npcs(party.world, [*summary.who.npcs])
-        return Cast(list({npc.pk: npc for npc in by_name.values()}.values()), list(missing))
+        present = list({npc.pk: npc for npc in by_name.values()}.values())
+        return Cast(present, npcs_resembling(party.world, [*missing]))
 
     def write(self, episode: Episode, plan: Cast, report: IngestReport) -> None:
         rows = [Appearance(npc=npc, episode=episode) for npc in plan.present]
         Appearance.objects.bulk_create(rows, ignore_conflicts=True)
         report.unknown += plan.unknown
+        text = _("%(name)r is the name of no NPC here, or of several: did you mean %(names)s?")
+        report.warnings += [
+            text % {"name": name, "names": ", ".join(near)}
+            for name, near in plan.unknown.items()
+            if near
+        ]
 
     def withdraw(self, episode: Episode) -> None:
         Appearance.objects.filter(episode=episode).delete()

@@ -69,6 +69,20 @@ def find_npcs(
     return npcs, missing
 
 
+def npcs_resembling(world: World, references: Sequence[str]) -> dict[str, Sequence[str]]:
+    """Return the names of the NPCs that each of `references` misspells or shortens; the slugs of
+    those whose whole name it is. For asking what was meant: for game masters and engines only."""
+    if not references:
+        return {}
+    npcs = NPC.objects.in_world(world)
+    index = names_like(npcs, references)
+    return {
+        reference: ids_of_one_name(npcs, index, reference)
+        or list(dict.fromkeys(match.name for match in index.find(reference)))
+        for reference in references
+    }
+
+
 def ids_of_one_name(npcs: "QuerySet[NPC, Any]", index: NameIndex, reference: str) -> Sequence[str]:
     """Return the slugs of the NPCs whose whole name `reference` is; none if only one has it."""
     keys = [match.key for match in index.find_spelled(reference)]

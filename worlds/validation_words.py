@@ -37,12 +37,16 @@ WORDS = {
     "string_pattern_mismatch": "must match the pattern {pattern}",
     "too_short": "must have at least {min_length} items",
     "too_long": "must have at most {max_length} items",
+    "value_too_short": "must have a length of at least {min_length}",
+    "value_too_long": "must have a length of at most {max_length}",
+    "value_empty": "must not be empty",
     "datetime_type": "must be a date-time such as 2026-05-04T19:30:00Z",
     "datetime_parsing": "must be a date-time such as 2026-05-04T19:30:00Z",
     "datetime_from_date_parsing": "must be a date-time such as 2026-05-04T19:30:00Z",
     "timezone_aware": "must be a date-time with its zone, such as 2026-05-04T19:30:00Z",
 }
-"""By pydantic's names of errors; what is missing here is said in pydantic's words."""
+"""By pydantic's names of errors; what is missing here is said in pydantic's words. `value_…` is a
+value that was read before its length was checked: a text or a list, which pydantic does not say."""
 
 PATTERNS = {
     AUDIENCE: "must be gm, public, party:<id>, character:<id> or npc:<id>",
@@ -91,9 +95,16 @@ def summary_of(faults: Sequence[Mapping[str, Any]], whole: str) -> str:
     return "; ".join(f"{'.'.join(each['loc']) or whole}: {each['msg']}" for each in faults[:5])
 
 
+def kind_of(error: Mapping[str, Any]) -> str:
+    kind, context = str(error.get("type", "")), error.get("ctx") or {}
+    if kind not in ("too_short", "too_long") or context.get("field_type") != "Value":
+        return kind
+    return "value_empty" if context.get("min_length") == 1 else f"value_{kind}"
+
+
 def words_of(error: Mapping[str, Any]) -> str:
     pattern = str((error.get("ctx") or {}).get("pattern", ""))
-    template = PATTERNS.get(pattern) or WORDS.get(str(error.get("type", "")))
+    template = PATTERNS.get(pattern) or WORDS.get(kind_of(error))
     if template is None:
         return str(error["msg"]).removeprefix("Value error, ")
     try:

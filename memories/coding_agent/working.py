@@ -102,8 +102,7 @@ class WorkingMemoryManager:
             raise Invalid("A task needs a description.")
         if not replace and self._store.load_state(self._name) is not None:
             raise Conflict(
-                "A task is under way: close it first (task_close, or consolidate()), "
-                "or continue it (resume())."
+                "A task is under way: continue it (task_note) or end it (task_close) first."
             )
         steps = [plan] if isinstance(plan, str) else plan
         steps = [step.strip() for step in steps if step.strip()]
@@ -127,7 +126,7 @@ class WorkingMemoryManager:
     def task(self) -> WorkingTask:
         task = self._task or self.resume()
         if task is None:
-            raise Conflict("No task is under way: begin one first (task_begin, or init_task()).")
+            raise Conflict("No task is under way: begin one first (task_begin).")
         return task
 
     @property

@@ -246,6 +246,8 @@ def tell_outcome(request: HttpRequest, outcome: IngestReport) -> None:
         names = ", ".join(outcome.unknown)
         text = _("These names are no NPCs of this world yet: %(names)s.") % {"names": names}
         messages.warning(request, text, extra_tags="warning")
+    for text in outcome.warnings:
+        messages.warning(request, text, extra_tags="warning")
 
 
 def lists_of_names(viewer: Viewer) -> dict[str, list[str]]:

@@ -47,6 +47,7 @@ from retrieval.text.names.phrase_keys import (
     text_phrase_keys,
 )
 from retrieval.text.names.transliteration import pronunciations, sound_similarity
+from retrieval.text.resembling_ids import resembling_ids
 from retrieval.text.russian_dictionary import dictionary_forms, is_russian_word, russian_analyzer
 from retrieval.text.secret_blocks import (
     DEEPEST_SECRET,
@@ -133,6 +134,7 @@ __all__ = [
     "read_fences",
     "replace_links",
     "require_storable_text",
+    "resembling_ids",
     "rewrite_links",
     "russian_analyzer",
     "shown_names",

@@ -6,10 +6,12 @@ from typing import Any
 import pytest
 
 from episodes.models import Episode, Thread
+from knowledge.entry_store import save_entry
 from knowledge.graph.models import GraphEdge
+from knowledge.models import Lore
 from npcs.models import NPC, DispositionChange
 from tests.conftest import ApiClient
-from worlds.models import Character, Party
+from worlds.models import Character, Party, World
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("mira", "jory")]
 
@@ -80,3 +82,27 @@ def test_an_npc_of_a_resembling_name_is_read_and_not_changed(
     assert "Mira Voss" in str(answer), (status, answer)
     assert NPC.objects.filter(pk=mira.pk).exists()
     assert not DispositionChange.objects.exists()
+
+
+def create_faction(world: World, slug: str) -> None:
+    save_entry(Lore(world=world, slug=slug, title="Lamp Guild", kind="faction", status="published"))
+
+
+@pytest.mark.parametrize("name", ["Lamp Gild", "the lamp guild of old", "lamp-gild"])
+def test_a_reveal_of_a_misspelt_entry_is_refused_with_candidates(
+    engine: ApiClient, lanternbearers: Party, name: str
+) -> None:
+    create_faction(lanternbearers.world, "lamp-guild")
+    status, problem = record(engine, reveals=[{"lore": name}])
+    assert (status, problem["code"]) == (422, "unknown_lore")
+    assert problem["candidates"] in (["lamp-guild"], ["Lamp Guild"])
+    assert not Episode.objects.exists()
+
+
+def test_entries_of_one_title_are_offered_by_their_ids(
+    engine: ApiClient, lanternbearers: Party
+) -> None:
+    for slug in ("lamp-guild", "lamp-guild-of-old"):
+        create_faction(lanternbearers.world, slug)
+    status, problem = record(engine, reveals=[{"lore": "Lamp Guild"}])
+    assert (status, sorted(problem["candidates"])) == (422, ["lamp-guild", "lamp-guild-of-old"])

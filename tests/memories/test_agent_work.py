@@ -66,13 +66,13 @@ def test_a_crash_loses_no_step(tmp_path: Path) -> None:
 
 def test_a_task_under_way_is_not_overwritten_by_accident(working: WorkingMemoryManager) -> None:
     working.init_task("First")
-    with pytest.raises(Conflict):
+    with pytest.raises(Conflict, match=r"\(task_note\).*\(task_close\)"):
         working.init_task("Second")
     assert working.init_task("Second", replace=True).description == "Second"
 
 
 def test_without_a_task_nothing_is_recorded(working: WorkingMemoryManager) -> None:
-    with pytest.raises(Conflict, match="init_task"):
+    with pytest.raises(Conflict, match="task_begin"):
         working.record_step("read")
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from memories import core, core_policy
-from memories.models import Namespace
+from memories.models import CoreProposal, Namespace
 from retrieval.errors import Invalid
 
 pytestmark = pytest.mark.django_db
@@ -60,3 +60,11 @@ def test_a_whole_line_is_meant_although_another_contains_it(mira: Namespace) -> 
 def test_a_repeated_line_is_named_with_its_section_once() -> None:
     page = core_policy.TEMPLATE.replace("# USER", "# USER\n- Likes jazz.\n- Likes jazz.")
     assert core_policy.problems(page) == ["USER would say it twice: likes jazz"]
+
+
+@pytest.mark.parametrize("section", ["USER", "RULE"])
+def test_a_line_that_is_there_already_is_named_as_that(mira: Namespace, section: str) -> None:
+    core.append(mira, "USER", "Likes jazz.")
+    proposal = core.append(mira, section, "likes  jazz")
+    assert isinstance(proposal, CoreProposal)
+    assert proposal.problems == ["It is in USER already: likes jazz"]

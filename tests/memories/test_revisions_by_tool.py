@@ -150,3 +150,12 @@ def test_what_a_person_rejected_is_not_restored_by_the_agent(
     problem = revise(mira, waiting, "restore", status=403)
     assert "agent:review" in problem["detail"]
     assert revise(reviewer, waiting, "restore")["state"] == "active"
+
+
+@pytest.mark.parametrize("more", [{}, {"text": " "}])
+def test_a_correction_without_a_text_says_what_to_send(mira: Agent, more: dict[str, str]) -> None:
+    pk = insert(mira)
+    problem = revise(mira, pk, "correct", status=422, **more)
+    assert "`text`" in problem["detail"]
+    assert "`forget`" in problem["detail"]
+    assert texts_found(mira) == [ROPE]

@@ -155,3 +155,21 @@ def test_other_npcs_and_players_get_none_of_it(
     ):
         profile = ask(client, npc)[1]
         assert (profile["private"], profile["dynamic"]) == (None, None)
+
+
+@pytest.mark.parametrize("query", [None, "the quay"])
+@pytest.mark.parametrize("party", ["lanternbearers", "gilded-oath", "nobody-here"])
+def test_the_episodes_of_a_party_are_not_for_it_and_it_is_told_where_its_own_past_is(
+    engine: ApiClient,
+    as_mira: ApiClient,
+    lanternbearers: Party,
+    gilded_oath: Party,
+    party: str,
+    query: str | None,
+) -> None:
+    tell(engine, 1, "lanternbearers", who={"npcs": ["mira-voss"]})
+    for client, more in ((as_mira, {}), (engine, {"as": "npc:mira-voss"})):
+        status, problem = client.tool("session_fetch", party_id=party, query=query, **more)
+        assert (status, problem["candidates"]) == (404, [])
+        assert "memory_ask" in problem["detail"]
+        assert "`about`" in problem["detail"]

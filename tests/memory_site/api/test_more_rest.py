@@ -224,6 +224,9 @@ def test_problems_speak_of_json(designer: ApiClient) -> None:
     assert says("GET", "world/recaps/x/y").startswith("level: must be 'scene', 'session'")
     many = {"facts": []}
     assert says("POST", "world/graph/facts", many) == "facts: must have at least 1 item."
+    assert says("PUT", "world/lore", {**LORE, "title": ""}) == "title: must not be empty."
+    long = {**LORE, "title": "x" * 201}
+    assert says("PUT", "world/lore", long) == "title: must have at most 200 characters."
 
 
 def test_what_put_creates_has_an_address(designer: ApiClient) -> None:

@@ -8014,6 +8014,11 @@ export interface components {
              * @default []
              */
             unknown: string[];
+            /**
+             * @description Names in `who` that resemble those of NPCs, and ids of new scenes and sessions that resemble known ones, with what they may have meant.
+             * @default []
+             */
+            warnings: string[];
         };
         /**
          * Insight
@@ -14104,7 +14109,7 @@ export interface operations {
                      *             "edition": null,
                      *             "licence": null,
                      *             "attribution": null,
-                     *             "author": "engine (1a50976d039e)",
+                     *             "author": "engine (45b46fc076cb)",
                      *             "episode": null
                      *           },
                      *           "updated_at": "2026-11-22T19:40:00Z",
@@ -14964,7 +14969,7 @@ export interface operations {
                      *           "relevance": 0.94,
                      *           "match": "keyword",
                      *           "context": "",
-                     *           "recorded_ms": 1795870005007,
+                     *           "recorded_ms": 1795883736273,
                      *           "event_at": null,
                      *           "sources": [
                      *             "Cy joined late."
@@ -16126,7 +16131,7 @@ export interface operations {
                      *       "key": {
                      *         "id": "01a20000-0000-7000-8000-000000000001",
                      *         "name": "engine",
-                     *         "prefix": "1a50976d039e",
+                     *         "prefix": "45b46fc076cb",
                      *         "scopes": [
                      *           "admin"
                      *         ],
@@ -18485,7 +18490,7 @@ export interface operations {
                      *             "year_one_begins": 0,
                      *             "first_weekday": 0
                      *           },
-                     *           "made_by": "engine (1a50976d039e)",
+                     *           "made_by": "engine (45b46fc076cb)",
                      *           "created_at": "2026-11-22T19:40:00Z"
                      *         }
                      *       ]
@@ -19339,7 +19344,7 @@ export interface operations {
                      *         {
                      *           "id": "01a20000-0000-7000-8000-000000000003",
                      *           "name": "table page",
-                     *           "prefix": "9742ebaf4316",
+                     *           "prefix": "7ace94acd490",
                      *           "scopes": [
                      *             "tools:read"
                      *           ],
@@ -19438,7 +19443,7 @@ export interface operations {
                      * @example {
                      *       "id": "01a20000-0000-7000-8000-000000000003",
                      *       "name": "table page",
-                     *       "prefix": "9742ebaf4316",
+                     *       "prefix": "7ace94acd490",
                      *       "scopes": [
                      *         "tools:read"
                      *       ],
@@ -19520,7 +19525,7 @@ export interface operations {
                      * @example {
                      *       "id": "01a20000-0000-7000-8000-000000000003",
                      *       "name": "table page",
-                     *       "prefix": "9742ebaf4316",
+                     *       "prefix": "7ace94acd490",
                      *       "scopes": [
                      *         "tools:read"
                      *       ],
@@ -19776,7 +19781,7 @@ export interface operations {
                      *       "last_success_at": null,
                      *       "created_at": "2026-11-22T19:40:00Z",
                      *       "updated_at": "2026-11-22T19:40:00Z",
-                     *       "secret": "whsec_yrQepriadp0guB0hEtloQchBEI2K2fJ/03yxrpYiyF4="
+                     *       "secret": "whsec_OrbGJfVhlxILhjULeWSGttyYi7gHsjIZgiYgHiZl1Bk="
                      *     }
                      */
                     "application/json": components["schemas"]["Webhook"];
@@ -20110,7 +20115,7 @@ export interface operations {
                      *       "last_success_at": null,
                      *       "created_at": "2026-11-22T19:40:00Z",
                      *       "updated_at": "2026-11-22T19:40:00Z",
-                     *       "secret": "whsec_/eenVY0lf2n1rMsRwKIG/ELlTGRR+ZqAhNlmbiwXQKY="
+                     *       "secret": "whsec_p0nhFFWjQOtVZr95c8DAuc1v/aaBVP59whC4NPpvrMw="
                      *     }
                      */
                     "application/json": components["schemas"]["Webhook"];
@@ -20178,7 +20183,7 @@ export interface operations {
                      *         {
                      *           "at": "2026-11-22T19:40:00Z",
                      *           "status": 0,
-                     *           "milliseconds": 2,
+                     *           "milliseconds": 6,
                      *           "error": "engine.invalid cannot be resolved",
                      *           "answer": ""
                      *         }
@@ -20271,7 +20276,7 @@ export interface operations {
                      *             {
                      *               "at": "2026-11-22T19:40:00Z",
                      *               "status": 0,
-                     *               "milliseconds": 2,
+                     *               "milliseconds": 6,
                      *               "error": "engine.invalid cannot be resolved",
                      *               "answer": ""
                      *             }
@@ -20360,14 +20365,14 @@ export interface operations {
                      *         {
                      *           "at": "2026-11-22T19:40:00Z",
                      *           "status": 0,
-                     *           "milliseconds": 2,
+                     *           "milliseconds": 6,
                      *           "error": "engine.invalid cannot be resolved",
                      *           "answer": ""
                      *         },
                      *         {
                      *           "at": "2026-11-22T19:40:00Z",
                      *           "status": 0,
-                     *           "milliseconds": 1,
+                     *           "milliseconds": 6,
                      *           "error": "engine.invalid cannot be resolved",
                      *           "answer": ""
                      *         }
@@ -20453,7 +20458,7 @@ export interface operations {
                      *           "in_world_label": "",
                      *           "in_world_date": "",
                      *           "note": "He works there.",
-                     *           "by": "engine (1a50976d039e)",
+                     *           "by": "engine (45b46fc076cb)",
                      *           "created_at": "2026-11-22T19:40:00Z",
                      *           "undone_at": null
                      *         }
@@ -20546,7 +20551,7 @@ export interface operations {
                      *       "in_world_label": "",
                      *       "in_world_date": "",
                      *       "note": "He works there.",
-                     *       "by": "engine (1a50976d039e)",
+                     *       "by": "engine (45b46fc076cb)",
                      *       "created_at": "2026-11-22T19:40:00Z",
                      *       "undone_at": null
                      *     }
@@ -20622,7 +20627,7 @@ export interface operations {
                      *       "in_world_label": "",
                      *       "in_world_date": "",
                      *       "note": "He works there.",
-                     *       "by": "engine (1a50976d039e)",
+                     *       "by": "engine (45b46fc076cb)",
                      *       "created_at": "2026-11-22T19:40:00Z",
                      *       "undone_at": null
                      *     }
@@ -20707,7 +20712,7 @@ export interface operations {
                      *       "in_world_label": "",
                      *       "in_world_date": "",
                      *       "note": "He works there.",
-                     *       "by": "engine (1a50976d039e)",
+                     *       "by": "engine (45b46fc076cb)",
                      *       "created_at": "2026-11-22T19:40:00Z",
                      *       "undone_at": "2026-11-22T19:40:00Z"
                      *     }
@@ -20821,7 +20826,7 @@ export interface operations {
                      *           "in_world_until_date": "",
                      *           "campaign": null,
                      *           "overrides": null,
-                     *           "author": "engine (1a50976d039e)",
+                     *           "author": "engine (45b46fc076cb)",
                      *           "folder": "",
                      *           "origin": "",
                      *           "version": 1,
@@ -20851,7 +20856,7 @@ export interface operations {
                      *           "in_world_until_date": "",
                      *           "campaign": null,
                      *           "overrides": null,
-                     *           "author": "engine (1a50976d039e)",
+                     *           "author": "engine (45b46fc076cb)",
                      *           "folder": "Harbour",
                      *           "origin": "",
                      *           "version": 1,
@@ -21216,7 +21221,7 @@ export interface operations {
                      *       "in_world_until_date": "",
                      *       "campaign": null,
                      *       "overrides": null,
-                     *       "author": "engine (1a50976d039e)",
+                     *       "author": "engine (45b46fc076cb)",
                      *       "folder": "Harbour",
                      *       "origin": "",
                      *       "version": 1,
@@ -22369,7 +22374,7 @@ export interface operations {
                      *       "in_world_until_date": "",
                      *       "campaign": null,
                      *       "overrides": null,
-                     *       "author": "engine (1a50976d039e)",
+                     *       "author": "engine (45b46fc076cb)",
                      *       "folder": "",
                      *       "origin": "",
                      *       "version": 2,
@@ -22454,7 +22459,7 @@ export interface operations {
                      *           "title": "A second moon",
                      *           "created_at": "2026-11-22T19:40:00Z",
                      *           "reason": "",
-                     *           "proposed_by": "engine (1a50976d039e)",
+                     *           "proposed_by": "engine (45b46fc076cb)",
                      *           "campaign": null,
                      *           "entry": {
                      *             "title": "A second moon"
@@ -22468,7 +22473,7 @@ export interface operations {
                      *           "title": "The Tin Heron",
                      *           "created_at": "2026-11-22T19:40:00Z",
                      *           "reason": "Ana asked for an inn twice.",
-                     *           "proposed_by": "engine (1a50976d039e)",
+                     *           "proposed_by": "engine (45b46fc076cb)",
                      *           "campaign": null,
                      *           "entry": {
                      *             "body": "An inn by the pier.",
@@ -22559,7 +22564,7 @@ export interface operations {
                      *       "title": "The Tin Heron",
                      *       "created_at": "2026-11-22T19:40:00Z",
                      *       "reason": "Ana asked for an inn twice.",
-                     *       "proposed_by": "engine (1a50976d039e)",
+                     *       "proposed_by": "engine (45b46fc076cb)",
                      *       "campaign": null,
                      *       "entry": {
                      *         "body": "An inn by the pier.",
@@ -22669,7 +22674,7 @@ export interface operations {
                      *       "in_world_until_date": "",
                      *       "campaign": null,
                      *       "overrides": null,
-                     *       "author": "engine (1a50976d039e)",
+                     *       "author": "engine (45b46fc076cb)",
                      *       "folder": "",
                      *       "origin": "",
                      *       "version": 1,
@@ -22752,12 +22757,12 @@ export interface operations {
                      *       "title": "A second moon",
                      *       "created_at": "2026-11-22T19:40:00Z",
                      *       "reason": "",
-                     *       "proposed_by": "engine (1a50976d039e)",
+                     *       "proposed_by": "engine (45b46fc076cb)",
                      *       "campaign": null,
                      *       "entry": {
                      *         "title": "A second moon"
                      *       },
-                     *       "decided_by": "engine (1a50976d039e)",
+                     *       "decided_by": "engine (45b46fc076cb)",
                      *       "decision": "There is one moon."
                      *     }
                      */
@@ -22827,7 +22832,7 @@ export interface operations {
                      *       "title": "A second moon",
                      *       "created_at": "2026-11-22T19:40:00Z",
                      *       "reason": "",
-                     *       "proposed_by": "engine (1a50976d039e)",
+                     *       "proposed_by": "engine (45b46fc076cb)",
                      *       "campaign": null,
                      *       "entry": {
                      *         "title": "A second moon"
@@ -23014,7 +23019,7 @@ export interface operations {
                      *       "in_world_until_date": "",
                      *       "campaign": null,
                      *       "overrides": null,
-                     *       "author": "engine (1a50976d039e)",
+                     *       "author": "engine (45b46fc076cb)",
                      *       "folder": "Harbour",
                      *       "origin": "",
                      *       "version": 3,
@@ -23087,7 +23092,7 @@ export interface operations {
                      *       "comments": [
                      *         {
                      *           "id": "01a20000-0000-7000-8000-000000000006",
-                     *           "author": "engine (1a50976d039e)",
+                     *           "author": "engine (45b46fc076cb)",
                      *           "text": "Which plank?",
                      *           "created_at": "2026-11-22T19:40:00Z",
                      *           "resolved_at": null,
@@ -23173,7 +23178,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "id": "01a20000-0000-7000-8000-000000000006",
-                     *       "author": "engine (1a50976d039e)",
+                     *       "author": "engine (45b46fc076cb)",
                      *       "text": "Which plank?",
                      *       "created_at": "2026-11-22T19:40:00Z",
                      *       "resolved_at": null,
@@ -23245,7 +23250,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "id": "01a20000-0000-7000-8000-000000000006",
-                     *       "author": "engine (1a50976d039e)",
+                     *       "author": "engine (45b46fc076cb)",
                      *       "text": "Which plank?",
                      *       "created_at": "2026-11-22T19:40:00Z",
                      *       "resolved_at": null,
@@ -23336,11 +23341,11 @@ export interface operations {
                     /**
                      * @example {
                      *       "id": "01a20000-0000-7000-8000-000000000006",
-                     *       "author": "engine (1a50976d039e)",
+                     *       "author": "engine (45b46fc076cb)",
                      *       "text": "Which plank?",
                      *       "created_at": "2026-11-22T19:40:00Z",
                      *       "resolved_at": "2026-11-22T19:40:00Z",
-                     *       "resolved_by": "engine (1a50976d039e)"
+                     *       "resolved_by": "engine (45b46fc076cb)"
                      *     }
                      */
                     "application/json": components["schemas"]["Comment"];
@@ -24589,7 +24594,7 @@ export interface operations {
                      *           "count": 1,
                      *           "is_new": false,
                      *           "who": "",
-                     *           "reason": "bulk change undone by engine (1a50976d039e)"
+                     *           "reason": "bulk change undone by engine (45b46fc076cb)"
                      *         },
                      *         {
                      *           "at": "2026-11-22T19:40:00Z",
@@ -24605,7 +24610,7 @@ export interface operations {
                      *           "reason": "bulk change by anna: status Draft"
                      *         }
                      *       ],
-                     *       "next_cursor": "IjIwMjYtMTEtMjhUMTI6NDY6MzcuNDcyNzgyKzAwOjAwIg:S4h7N_2hBC-wTWGPZW4QTVK00M4OFA8LeBY6hnMO0FE"
+                     *       "next_cursor": "IjIwMjYtMTEtMjhUMTY6MzU6MjEuNDQzOTg1KzAwOjAwIg:s0JzSn0ibF4eYV3tsNiu6HNnFuWJuausRIgEMQAeMXw"
                      *     }
                      */
                     "application/json": components["schemas"]["RecentChangePage"];
@@ -26162,6 +26167,7 @@ export interface operations {
                      *               "template": []
                      *             },
                      *             "reading": {
+                     *               "book": "",
                      *               "files": [
                      *                 [
                      *                   "Drowned Bell.md",
@@ -26412,6 +26418,7 @@ export interface operations {
                      *           "template": []
                      *         },
                      *         "reading": {
+                     *           "book": "",
                      *           "files": [
                      *             [
                      *               "Drowned Bell.md",
@@ -26723,6 +26730,7 @@ export interface operations {
                      *           "template": []
                      *         },
                      *         "reading": {
+                     *           "book": "",
                      *           "files": [
                      *             [
                      *               "Drowned Bell.md",
@@ -26839,6 +26847,7 @@ export interface operations {
                      *           "template": []
                      *         },
                      *         "reading": {
+                     *           "book": "",
                      *           "files": [
                      *             [
                      *               "Drowned Bell.md",
@@ -26986,6 +26995,7 @@ export interface operations {
                      *           "template": []
                      *         },
                      *         "reading": {
+                     *           "book": "",
                      *           "files": [
                      *             [
                      *               "Drowned Bell.md",
@@ -27107,7 +27117,7 @@ export interface operations {
                      *           "state": "done",
                      *           "progress": 100,
                      *           "failure": "",
-                     *           "size": 29207,
+                     *           "size": 29245,
                      *           "created_at": "2026-11-22T19:40:00Z",
                      *           "finished_at": "2026-11-22T19:40:00Z"
                      *         }
@@ -27282,7 +27292,7 @@ export interface operations {
                      *       "state": "done",
                      *       "progress": 100,
                      *       "failure": "",
-                     *       "size": 29207,
+                     *       "size": 29245,
                      *       "created_at": "2026-11-22T19:40:00Z",
                      *       "finished_at": "2026-11-22T19:40:00Z"
                      *     }
@@ -27572,13 +27582,13 @@ export interface operations {
                      *           "audience": "gm",
                      *           "key_id": "01a20000-0000-7000-8000-000000000001",
                      *           "key_name": "engine",
-                     *           "request_id": "01a222318410722bb39e2651a6175707",
+                     *           "request_id": "01a22302f32e723e82e32bef7afac197",
                      *           "asked": {},
                      *           "returned": [],
                      *           "degraded": [],
                      *           "status": 201,
                      *           "code": "",
-                     *           "milliseconds": 9.514
+                     *           "milliseconds": 19.688
                      *         }
                      *       ],
                      *       "next_cursor": null
@@ -27663,13 +27673,13 @@ export interface operations {
                      *       "audience": "gm",
                      *       "key_id": "01a20000-0000-7000-8000-000000000001",
                      *       "key_name": "engine",
-                     *       "request_id": "01a222318410722bb39e2651a6175707",
+                     *       "request_id": "01a22302f32e723e82e32bef7afac197",
                      *       "asked": {},
                      *       "returned": [],
                      *       "degraded": [],
                      *       "status": 201,
                      *       "code": "",
-                     *       "milliseconds": 9.514
+                     *       "milliseconds": 19.688
                      *     }
                      */
                     "application/json": components["schemas"]["AuditedCall"];
@@ -28561,7 +28571,7 @@ export interface operations {
                      *       "method": "rules",
                      *       "visibility": "gm",
                      *       "contradicts": [],
-                     *       "decided_by": "engine (1a50976d039e)",
+                     *       "decided_by": "engine (45b46fc076cb)",
                      *       "decided_at": "2026-11-22T19:40:00Z",
                      *       "created_at": "2026-11-22T19:40:00Z"
                      *     }
@@ -28731,7 +28741,7 @@ export interface operations {
                      *         {
                      *           "id": "01a20000-0000-7000-8000-000000000035",
                      *           "kind": "episode",
-                     *           "title": "ep-market",
+                     *           "title": "The Gulls argued at the Eel Market.",
                      *           "text": "The Gulls argued at the Eel Market.",
                      *           "summary_id": "ep-market",
                      *           "campaign_id": "first-tide",
@@ -28946,7 +28956,8 @@ export interface operations {
                      *       ],
                      *       "opinions": [],
                      *       "pending": 0,
-                     *       "unknown": []
+                     *       "unknown": [],
+                     *       "warnings": []
                      *     }
                      */
                     "application/json": components["schemas"]["IngestReport"];
@@ -29311,7 +29322,8 @@ export interface operations {
                      *       "dispositions": [],
                      *       "opinions": [],
                      *       "pending": 0,
-                     *       "unknown": []
+                     *       "unknown": [],
+                     *       "warnings": []
                      *     }
                      */
                     "application/json": components["schemas"]["IngestReport"];
@@ -29383,7 +29395,8 @@ export interface operations {
                      *       "dispositions": [],
                      *       "opinions": [],
                      *       "pending": 0,
-                     *       "unknown": []
+                     *       "unknown": [],
+                     *       "warnings": []
                      *     }
                      */
                     "application/json": components["schemas"]["IngestReport"];
@@ -29764,7 +29777,8 @@ export interface operations {
                      *       "dispositions": [],
                      *       "opinions": [],
                      *       "pending": 0,
-                     *       "unknown": []
+                     *       "unknown": [],
+                     *       "warnings": []
                      *     }
                      */
                     "application/json": components["schemas"]["IngestReport"];
@@ -30887,7 +30901,7 @@ export interface operations {
                      *         {
                      *           "id": "01a20000-0000-7000-8000-000000000033",
                      *           "text": "Ada lost a boot.",
-                     *           "author": "engine (1a50976d039e)",
+                     *           "author": "engine (45b46fc076cb)",
                      *           "party_id": "gulls",
                      *           "session_id": "session-1",
                      *           "used": false,
@@ -30973,7 +30987,7 @@ export interface operations {
                      * @example {
                      *       "id": "01a20000-0000-7000-8000-000000000033",
                      *       "text": "Ada lost a boot.",
-                     *       "author": "engine (1a50976d039e)",
+                     *       "author": "engine (45b46fc076cb)",
                      *       "party_id": "gulls",
                      *       "session_id": "session-1",
                      *       "used": false,
@@ -31044,7 +31058,7 @@ export interface operations {
                      * @example {
                      *       "id": "01a20000-0000-7000-8000-000000000033",
                      *       "text": "Ada lost a boot.",
-                     *       "author": "engine (1a50976d039e)",
+                     *       "author": "engine (45b46fc076cb)",
                      *       "party_id": "gulls",
                      *       "session_id": "session-1",
                      *       "used": false,
@@ -31280,7 +31294,7 @@ export interface operations {
                      *       "party_id": "gulls",
                      *       "summary_id": "ep-landing",
                      *       "closed_at": "2026-11-22T19:40:00Z",
-                     *       "closed_by": "engine (1a50976d039e)",
+                     *       "closed_by": "engine (45b46fc076cb)",
                      *       "created_at": "2026-11-22T19:40:00Z"
                      *     }
                      */
@@ -32423,7 +32437,7 @@ export interface operations {
                      *       "axis": "trust",
                      *       "reason": "They paid at once.",
                      *       "state": "counts",
-                     *       "made_by": "engine (1a50976d039e)",
+                     *       "made_by": "engine (45b46fc076cb)",
                      *       "caused_by": null,
                      *       "caused_as": "",
                      *       "in_world_at": 412,
@@ -32840,7 +32854,7 @@ export interface operations {
                      *               "summary_id": null,
                      *               "caused_by": null,
                      *               "caused_as": "",
-                     *               "made_by": "engine (1a50976d039e)",
+                     *               "made_by": "engine (45b46fc076cb)",
                      *               "in_world_at": 412,
                      *               "in_world_label": "12 Rainmonth",
                      *               "happened_at": "2026-11-22T19:40:00Z"
@@ -32952,7 +32966,7 @@ export interface operations {
                      *           "summary_id": null,
                      *           "caused_by": null,
                      *           "caused_as": "",
-                     *           "made_by": "engine (1a50976d039e)",
+                     *           "made_by": "engine (45b46fc076cb)",
                      *           "in_world_at": 412,
                      *           "in_world_label": "12 Rainmonth",
                      *           "happened_at": "2026-11-22T19:40:00Z"
@@ -33051,7 +33065,7 @@ export interface operations {
                      *               "summary_id": null,
                      *               "caused_by": null,
                      *               "caused_as": "",
-                     *               "made_by": "engine (1a50976d039e)",
+                     *               "made_by": "engine (45b46fc076cb)",
                      *               "in_world_at": null,
                      *               "in_world_label": "",
                      *               "happened_at": "2026-11-22T19:40:00Z"
@@ -33152,7 +33166,7 @@ export interface operations {
                      *           "summary_id": null,
                      *           "caused_by": null,
                      *           "caused_as": "",
-                     *           "made_by": "engine (1a50976d039e)",
+                     *           "made_by": "engine (45b46fc076cb)",
                      *           "in_world_at": null,
                      *           "in_world_label": "",
                      *           "happened_at": "2026-11-22T19:40:00Z"
@@ -33323,7 +33337,7 @@ export interface operations {
                      *       "summary_id": null,
                      *       "caused_by": null,
                      *       "caused_as": "",
-                     *       "made_by": "engine (1a50976d039e)",
+                     *       "made_by": "engine (45b46fc076cb)",
                      *       "in_world_at": null,
                      *       "in_world_label": "",
                      *       "happened_at": "2026-11-22T19:40:00Z",
@@ -33408,7 +33422,7 @@ export interface operations {
                      *       "npc_id": "bo-reed",
                      *       "merged_id": "old-tam",
                      *       "reason": "Old Tam is Bo Reed.",
-                     *       "made_by": "engine (1a50976d039e)",
+                     *       "made_by": "engine (45b46fc076cb)",
                      *       "merged_at": "2026-11-22T19:40:00Z",
                      *       "undone_by": "",
                      *       "undone_at": null
@@ -33488,7 +33502,7 @@ export interface operations {
                      *           "npc_id": "bo-reed",
                      *           "merged_id": "old-tam",
                      *           "reason": "Old Tam is Bo Reed.",
-                     *           "made_by": "engine (1a50976d039e)",
+                     *           "made_by": "engine (45b46fc076cb)",
                      *           "merged_at": "2026-11-22T19:40:00Z",
                      *           "undone_by": "",
                      *           "undone_at": null
@@ -33567,9 +33581,9 @@ export interface operations {
                      *       "npc_id": "bo-reed",
                      *       "merged_id": "old-tam",
                      *       "reason": "Old Tam is Bo Reed.",
-                     *       "made_by": "engine (1a50976d039e)",
+                     *       "made_by": "engine (45b46fc076cb)",
                      *       "merged_at": "2026-11-22T19:40:00Z",
-                     *       "undone_by": "engine (1a50976d039e)",
+                     *       "undone_by": "engine (45b46fc076cb)",
                      *       "undone_at": "2026-11-22T19:40:00Z"
                      *     }
                      */
@@ -35325,7 +35339,7 @@ export interface operations {
                      *           "speaker": "",
                      *           "event_at": null,
                      *           "expires_at": null,
-                     *           "timestamp_ms": 1795870003975,
+                     *           "timestamp_ms": 1795883733750,
                      *           "created_at": "2026-11-22T19:40:00Z"
                      *         },
                      *         {
@@ -35341,7 +35355,7 @@ export interface operations {
                      *           "speaker": "",
                      *           "event_at": null,
                      *           "expires_at": null,
-                     *           "timestamp_ms": 1795870003974,
+                     *           "timestamp_ms": 1795883733749,
                      *           "created_at": "2026-11-22T19:40:00Z"
                      *         }
                      *       ],
@@ -35530,7 +35544,7 @@ export interface operations {
                      *           "relevance": 0.77,
                      *           "match": "alias",
                      *           "context": "",
-                     *           "recorded_ms": 1795870003974,
+                     *           "recorded_ms": 1795883733749,
                      *           "event_at": null,
                      *           "sources": [
                      *             "Ana is afraid of eels."
@@ -35878,7 +35892,7 @@ export interface operations {
                      *           "speaker": "",
                      *           "event_at": null,
                      *           "expires_at": null,
-                     *           "timestamp_ms": 1795870004620,
+                     *           "timestamp_ms": 1795883735369,
                      *           "created_at": "2026-11-22T19:40:00Z"
                      *         },
                      *         {
@@ -35894,7 +35908,7 @@ export interface operations {
                      *           "speaker": "",
                      *           "event_at": null,
                      *           "expires_at": null,
-                     *           "timestamp_ms": 1795870004621,
+                     *           "timestamp_ms": 1795883735370,
                      *           "created_at": "2026-11-22T19:40:00Z"
                      *         }
                      *       ],
@@ -35991,7 +36005,7 @@ export interface operations {
                      *         "speaker": "",
                      *         "event_at": null,
                      *         "expires_at": null,
-                     *         "timestamp_ms": 1795870004620,
+                     *         "timestamp_ms": 1795883735369,
                      *         "created_at": "2026-11-22T19:40:00Z"
                      *       },
                      *       "observations": [
@@ -36180,7 +36194,7 @@ export interface operations {
                      *       "speaker": "",
                      *       "event_at": null,
                      *       "expires_at": null,
-                     *       "timestamp_ms": 1795870004685,
+                     *       "timestamp_ms": 1795883735554,
                      *       "created_at": "2026-11-22T19:40:00Z"
                      *     }
                      */
@@ -36275,7 +36289,7 @@ export interface operations {
                      *         "speaker": "",
                      *         "event_at": null,
                      *         "expires_at": null,
-                     *         "timestamp_ms": 1795870004716,
+                     *         "timestamp_ms": 1795883735652,
                      *         "created_at": "2026-11-22T19:40:00Z"
                      *       },
                      *       {
@@ -36291,7 +36305,7 @@ export interface operations {
                      *         "speaker": "",
                      *         "event_at": null,
                      *         "expires_at": null,
-                     *         "timestamp_ms": 1795870004717,
+                     *         "timestamp_ms": 1795883735653,
                      *         "created_at": "2026-11-22T19:40:00Z"
                      *       }
                      *     ]
@@ -36379,7 +36393,7 @@ export interface operations {
                      *       "speaker": "",
                      *       "event_at": null,
                      *       "expires_at": null,
-                     *       "timestamp_ms": 1795870004180,
+                     *       "timestamp_ms": 1795883734302,
                      *       "created_at": "2026-11-22T19:40:00Z"
                      *     }
                      */
@@ -36617,7 +36631,7 @@ export interface operations {
                      *         "number": 2,
                      *         "reason": "Appended to USER",
                      *         "made_by": "model",
-                     *         "author": "engine (1a50976d039e)",
+                     *         "author": "engine (45b46fc076cb)",
                      *         "created_at": "2026-11-22T19:40:00Z"
                      *       }
                      *     ]
@@ -37257,7 +37271,7 @@ export interface operations {
                      *         "speaker": "",
                      *         "event_at": null,
                      *         "expires_at": null,
-                     *         "timestamp_ms": 1795870003974,
+                     *         "timestamp_ms": 1795883733749,
                      *         "created_at": "2026-11-22T19:40:00Z"
                      *       },
                      *       "changes": [
@@ -37441,7 +37455,7 @@ export interface operations {
                      *       "speaker": "",
                      *       "event_at": null,
                      *       "expires_at": null,
-                     *       "timestamp_ms": 1795870004097,
+                     *       "timestamp_ms": 1795883734058,
                      *       "created_at": "2026-11-22T19:40:00Z"
                      *     }
                      */
@@ -37534,7 +37548,7 @@ export interface operations {
                      *       "speaker": "",
                      *       "event_at": null,
                      *       "expires_at": null,
-                     *       "timestamp_ms": 1795870004151,
+                     *       "timestamp_ms": 1795883734215,
                      *       "created_at": "2026-11-22T19:40:00Z"
                      *     }
                      */
@@ -37625,7 +37639,7 @@ export interface operations {
                      *       "speaker": "",
                      *       "event_at": null,
                      *       "expires_at": null,
-                     *       "timestamp_ms": 1795870004180,
+                     *       "timestamp_ms": 1795883734302,
                      *       "created_at": "2026-11-22T19:40:00Z"
                      *     }
                      */
@@ -37716,7 +37730,7 @@ export interface operations {
                      *       "speaker": "",
                      *       "event_at": null,
                      *       "expires_at": null,
-                     *       "timestamp_ms": 1795870004180,
+                     *       "timestamp_ms": 1795883734302,
                      *       "created_at": "2026-11-22T19:40:00Z"
                      *     }
                      */
@@ -37799,7 +37813,7 @@ export interface operations {
                      *         "speaker": "",
                      *         "event_at": null,
                      *         "expires_at": null,
-                     *         "timestamp_ms": 1795870003974,
+                     *         "timestamp_ms": 1795883733749,
                      *         "created_at": "2026-11-22T19:40:00Z"
                      *       }
                      *     ]
@@ -37885,7 +37899,7 @@ export interface operations {
                      *           "speaker": "",
                      *           "event_at": null,
                      *           "expires_at": null,
-                     *           "timestamp_ms": 1795870005410,
+                     *           "timestamp_ms": 1795883736989,
                      *           "created_at": "2026-11-22T19:40:00Z"
                      *         },
                      *         "newer": {
@@ -37901,7 +37915,7 @@ export interface operations {
                      *           "speaker": "",
                      *           "event_at": null,
                      *           "expires_at": null,
-                     *           "timestamp_ms": 1795870005423,
+                     *           "timestamp_ms": 1795883737019,
                      *           "created_at": "2026-11-22T19:40:00Z"
                      *         },
                      *         "similarity": 1
@@ -37993,7 +38007,7 @@ export interface operations {
                      *       "speaker": "",
                      *       "event_at": null,
                      *       "expires_at": null,
-                     *       "timestamp_ms": 1795870005423,
+                     *       "timestamp_ms": 1795883737019,
                      *       "created_at": "2026-11-22T19:40:00Z"
                      *     }
                      */
