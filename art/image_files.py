@@ -102,7 +102,9 @@ def require_type(content: bytes, content_type: str) -> None:
             image.load()
     found, _extension = STORED_AS[form]
     if found != content_type:
-        raise Invalid(f"This is {found}, not {content_type}.")
+        raise Invalid(
+            _("This is %(found)s, not %(type)s.") % {"found": found, "type": content_type}
+        )
 
 
 def refuse_other_formats(content: bytes) -> None:

@@ -73,7 +73,10 @@ def require_own(rows: QuerySet[Any], only: Campaign | None) -> None:
     """Raise `NotFound` if the row that is to be written is one of another campaign than `only`."""
     if only and (row := rows.exclude(campaign=only).first()):
         what = row._meta.model_name
-        raise NotFound(f"There is no {what} {row.external_id!r} in the campaign {only.slug}.")
+        raise NotFound(
+            _("There is no %(what)s %(id)r in the campaign %(campaign)s.")
+            % {"what": _(what), "id": row.external_id, "campaign": only.slug}
+        )
 
 
 def party_and_campaign(
@@ -136,7 +139,10 @@ def scene_and_session(party: Party, summary: EpisodeIn) -> tuple[Scene | None, S
             },
         )
         if session.campaign_id != party.campaign_id:
-            raise Invalid(f"The session {summary.session_id} belongs to another campaign.")
+            raise Invalid(
+                _("The session %(session_id)s belongs to another campaign.")
+                % {"session_id": summary.session_id}
+            )
     if not summary.scene_id:
         return None, session
     scene, _new = Scene.objects.get_or_create(

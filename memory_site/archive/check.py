@@ -124,12 +124,18 @@ class RowCheck:
         folder = f"pictures/{self._world}/{line.row.get('id')}/"
         content_type = str(line.row.get("content_type"))
         if content_type not in EXTENSIONS:
-            raise Invalid(f"{line.where}: {content_type!r} is no type of a picture.")
+            raise Invalid(
+                _("%(where)s: %(type)r is no type of a picture.")
+                % {"where": line.where, "type": content_type}
+            )
         for key in FILES:
             name = str(line.row.get(key) or "")
             extension = EXTENSIONS[content_type] if key == "file" else "webp"
             if name and not name.endswith(f".{extension}"):
-                raise Invalid(f"{line.where}: {key} {name!r} does not end with .{extension}.")
+                raise Invalid(
+                    _("%(where)s: %(key)s %(name)r does not end with .%(extension)s.")
+                    % {"where": line.where, "key": key, "name": name, "extension": extension}
+                )
             if name and (not name.startswith(folder) or "/" in name[len(folder) :] or ".." in name):
                 raise Invalid(
                     _("%(where)s: %(key)s %(name)r is no file of this picture.")
