@@ -66,7 +66,7 @@ def _similarity(spoken: frozenset[str], spelling: NameSpelling) -> float:
     name = spoken_text(spelling)
     is_short = max(map(len, consonants_of(name)), default=0) <= FEW_CONSONANTS
     least = LEAST_OF_SHORT if is_short else LEAST_SIMILARITY
-    alike = max(similarity_of_sounds(*pair) for pair in product(spoken, ways_to_say(name)))
+    alike = max(similarity_of_sounds(*pair) for pair in product(spoken, all_pronunciations(name)))
     return alike * (PART if spelling.kind == "part" else 1) if alike >= least else 0.0
 
 
@@ -85,7 +85,7 @@ def spoken_forms(text: str) -> tuple[str, ...]:
 
 
 @lru_cache(20_000)
-def ways_to_say(name: str) -> frozenset[str]:
+def all_pronunciations(name: str) -> frozenset[str]:
     """Return the pronunciations of `name`, also as it would be spelled in other scripts."""
     return frozenset[str]().union(*map(pronunciations, (name, *other_spellings(name))))
 
@@ -93,7 +93,7 @@ def ways_to_say(name: str) -> frozenset[str]:
 @lru_cache(20_000)
 def consonants_of(name: str) -> frozenset[str]:
     """Return the consonants of the ways in which `name` may sound, as classes."""
-    return keys_of_sounds(ways_to_say(name))
+    return keys_of_sounds(all_pronunciations(name))
 
 
 def keys_of_sounds(spoken: Iterable[str]) -> frozenset[str]:
