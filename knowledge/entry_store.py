@@ -21,12 +21,11 @@ from knowledge.graph.upsert import lock_graph
 from knowledge.markup_check import check_structure, require_sound_structure
 from knowledge.mentions.store import are_links_postponed, resolve_again, save_links_of
 from knowledge.models import Lore, Rule
-from knowledge.name_matching import clear_shared_names
+from knowledge.name_matching import clear_shared_names, keys_of_entry
 from knowledge.passages import write_lore_passages, write_rule_passages
 from knowledge.translated_names import clear_translated_names
 from retrieval.errors import Conflict, Invalid
 from retrieval.indexing import Chunk
-from retrieval.text import name_keys
 from worlds.reveals import known_to_in_force, visibility_in_force
 from worlds.versions import require_version
 
@@ -222,7 +221,7 @@ def _write_rows(
     for entry in updates:
         entry.updated_at = timezone.now()
     for entry in (*new, *updates):
-        entry.name_keys = name_keys(entry.title, *entry.aliases)
+        entry.name_keys = keys_of_entry(entry)
     # A statement with every column of hundreds of rows takes longer than all other work.
     fields = [*sorted(changed), "name_keys", "version", "updated_at"]
     history: Any = {"batch_size": BATCH, "default_change_reason": reason[:LONGEST_REASON] or None}

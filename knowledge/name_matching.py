@@ -9,9 +9,9 @@ from uuid import UUID
 from django.db.models import Count, Max, QuerySet
 
 from knowledge.glossary.common_words import COMMON_WORDS
-from knowledge.models import Rule
+from knowledge.models import Lore, Rule
 from retrieval.search import CompiledRows
-from retrieval.text import KnownName, NameIndex, NameMatch
+from retrieval.text import KnownName, NameIndex, NameMatch, name_keys, sound_keys
 from worlds.audiences import Visibility
 from worlds.models import World
 from worlds.stored_names import index_of_names
@@ -75,6 +75,14 @@ def match_names(index: NameIndex, question: str, *, weight: float) -> list[Named
 def name_index(rows: "QuerySet[Any] | CompiledRows", text: str) -> NameIndex:
     """Return an index of the names of `rows` that may occur in `text`."""
     return index_of_names(rows, text[:LONGEST_QUESTION], common=COMMON_WORDS)
+
+
+def keys_of_entry(entry: Any) -> list[str]:
+    """Return the `name_keys` to store with a rule or a lore entry. Rules are found by their sound
+    through `translated_names`."""
+    names = (entry.title, *entry.aliases)
+    sounds = map(sound_keys, names) if isinstance(entry, Lore) else ()
+    return sorted({*name_keys(*names)}.union(*sounds))
 
 
 def shared_names(system_id: UUID) -> NameIndex:

@@ -8,6 +8,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
+from itertools import chain
 from time import monotonic
 from typing import Any
 from uuid import UUID
@@ -21,7 +22,7 @@ from knowledge.glossary.name_search import (
     title_words,
     word_key,
 )
-from knowledge.glossary.question_frames import name_in_question
+from knowledge.glossary.question_frames import name_in_question, without_values
 from knowledge.glossary.terms import read_terms, read_variants, read_words
 from knowledge.glossary_term import GlossaryTerm
 from knowledge.models import Rule
@@ -70,12 +71,22 @@ def find_translated(world: World, question: str) -> list[NamedRow]:
     best: dict[UUID, NamedRow] = {}
     for names in _names_of(world):
         for form in name.forms:
-            for found in names.search.find(form, limit=CANDIDATES):
+            for found in find_form(names.search, form):
                 score = _score(found, name.is_whole, len(form.split()))
                 row = NamedRow(names.ids[found.number], "fuzzy", score, found.title)
                 if row.id not in best or best[row.id].score < score:
                     best[row.id] = row
     return sorted(best.values(), key=lambda row: -row.score)[:CANDIDATES]
+
+
+def find_form(search: NameSearch, name: str) -> list[FoundTitle]:
+    """Return the rules of one form of a name. A word for values at its end (`гоблин
+    характеристики`) belongs to it only in a name that is known so."""
+    found = search.find(name, limit=CANDIDATES)
+    bare = without_values(name)
+    if bare == name or (found and found[0].score == 1):
+        return found
+    return search.find(bare, limit=CANDIDATES)
 
 
 def _score(found: FoundTitle, is_whole: bool, words: int) -> float:
@@ -142,7 +153,7 @@ def _build(
         for key in title_keys(title):
             names += [*known.get(key, ()), *by_entry.get(key, ())]
         entries.append(KnownRule(title, tuple(dict.fromkeys(names))))
-    search = NameSearch(entries, word_meanings())
+    search = NameSearch(entries, word_meanings(), terms=chain(*known.values()))
     return RuleNames(search, tuple(pk for pk, _title, _aliases in rows), stamp, monotonic())
 
 

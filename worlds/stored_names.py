@@ -23,6 +23,7 @@ from retrieval.text import (
     name_words,
     query_keys,
     text_phrase_keys,
+    text_sound_keys,
 )
 
 MOST_WITH_PART, MOST_NEAR = 400, 200
@@ -47,6 +48,13 @@ UNION ALL
    WHERE {keys} && string_to_array(word, ' ')::varchar(16)[]
  ) DESC, length({name}), id LIMIT %(most_near)s)
 """
+
+SOUNDING = """
+SELECT id, {name}, aliases FROM ({{rows}}) AS row
+WHERE {keys} && %(sounds)s::varchar(16)[] ORDER BY id LIMIT %(most_sounding)s
+"""
+MOST_SOUNDING = 100
+"""Names in other scripts read whose consonants sound like those of a name in a text."""
 
 OF_KEYS = "SELECT id FROM {table} WHERE world_id = %s AND {column} && %s::varchar(16)[]"
 OF_SLUGS = "SELECT id FROM {table} WHERE world_id = %s AND slug = ANY(%s)"
@@ -122,6 +130,18 @@ def index_of_names(
     entries = {entry.key: entry for entry in index.entries}
     entries |= {row[0]: KnownName(*row) for row in others}
     return NameIndex(entries.values())
+
+
+def names_by_sound(
+    rows: CompiledRows, spans: Iterable[str], *, name: str = "title", keys: str = "name_keys"
+) -> list[KnownName]:
+    """Return the names of `rows` in other scripts that may sound like one of `spans`."""
+    sounds = sorted(frozenset[str]().union(*map(text_sound_keys, spans)))
+    if not sounds:
+        return []
+    statement, columns = SOUNDING.format(name=name, keys=keys), ("id", name, "aliases", keys)
+    found = rows.fetch(statement, columns, sounds=sounds, most_sounding=MOST_SOUNDING)
+    return [KnownName(*row) for row in found]
 
 
 def near_keys(

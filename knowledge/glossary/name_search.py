@@ -15,10 +15,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from knowledge.glossary.ordinary_words import is_ordinary_word
 from knowledge.glossary.sound_search import SoundIndex
 from retrieval.text import (
     WORD,
+    dictionary_forms,
     fold_name,
+    guess_language,
     has_hangul,
     is_cyrillic,
     pronunciations,
@@ -34,6 +37,8 @@ LEAST_SOUND = 0.9
 """Likeness from which a word alone sounds like one of a title."""
 UNLIKE = 0.7
 """Likeness of sound at which a name is no evidence any more."""
+PART_OF_A_TERM = 0.5
+"""Share of its score that a rule keeps when the question is the known name of another thing."""
 LONGEST_SPAN, MOST_SPANS = 3, 12
 """Words within a longer text that may be a name by their sound, and how many runs are compared."""
 SYLLABLE_WEIGHT, TRIGRAM_WEIGHT = 0.4, 0.4
@@ -118,10 +123,14 @@ class TitleWords:
         )
         # A foreign word, as it stands in a question, and the English words of titles it stands for.
         self.meanings: dict[str, frozenset[str]] = {}
+        # The foreign words of the list by their keys, also those that no title needs.
+        self.listed: dict[str, dict[str, frozenset[str]]] = defaultdict(dict)
         for foreign, english in words.items():
             known = frozenset(word_stem(fold_name(word)) for word in english) & holders.keys()
-            if known and (key := word_key(foreign)):
-                self.meanings[key] = self.meanings.get(key, frozenset()) | known
+            if key := word_key(foreign):
+                self.listed[key][fold_name(foreign)] = known
+                if known:
+                    self.meanings[key] = self.meanings.get(key, frozenset()) | known
         self.longest = max((len(key) for key in self.meanings if has_hangul(key)), default=0)
         words_of_titles = {
             word for title in titles for word in LATIN_WORD.findall(fold_name(title))
@@ -154,8 +163,17 @@ class TitleWords:
             elif has_hangul(word[:1]):
                 yield from self._syllable_spans(word)
             else:
-                key = word_key(word)
-                yield float(len(word)), self.meanings.get(key) or self._by_sound(word)
+                yield float(len(word)), self._meanings_of(word) or self._by_sound(word)
+
+    def _meanings_of(self, word: str) -> frozenset[str]:
+        """Return what a Cyrillic `word` stands for. Of words with one stem (`поле`, `пол`) those
+        that it may be a form of go before others."""
+        key = word_key(word)
+        listed = self.listed.get(key, {})
+        forms = dictionary_forms(fold_name(word)) if len(listed) > 1 else frozenset()
+        if same := [listed[form] for form in listed.keys() & forms]:
+            return frozenset().union(*same)
+        return self.meanings.get(key, frozenset())
 
     def _syllable_spans(self, word: str) -> Iterable[tuple[float, frozenset[str]]]:
         # Compounds are written with and without spaces: at each place the longest known word.
@@ -182,24 +200,46 @@ class TitleWords:
 
     def knows(self, word: str) -> bool:
         """Whether the list says what a Cyrillic `word` stands for."""
-        return word_key(word) in self.meanings
+        return word_key(word) in self.listed
 
     def _by_sound(self, word: str) -> frozenset[str]:
-        found = [each for each in self.sounds.find(word) if each.similarity >= LEAST_SOUND]
+        if self.knows(word):
+            return frozenset()
+        found = [
+            each
+            for each in self.sounds.find(word)
+            if each.similarity >= LEAST_SOUND and not is_chance(word, self.sounds.names[each.name])
+        ]
         best = (word_stem(self.sounds.names[each.name]) for each in found[:1])
         return frozenset(best) & self.holders.keys()
+
+
+def is_chance(word: str, english: str) -> bool:
+    """Whether two words sound alike by chance, as `король` and *color*: both are ordinary words of
+    their languages. A transliteration is none in the first, a monster's name none in English."""
+    pairs = ((word, guess_language(word)), (english, "en"))
+    return all(is_ordinary_word(fold_name(each), language) for each, language in pairs)
 
 
 class NameSearch:
     """`find("파이어 볼")` returns the rules that this may be a name of. Built once per version of
     the rules; a search takes a few milliseconds."""
 
-    def __init__(self, rules: Sequence[KnownRule], words: Mapping[str, Iterable[str]]) -> None:
+    def __init__(
+        self,
+        rules: Sequence[KnownRule],
+        words: Mapping[str, Iterable[str]],
+        *,
+        terms: Iterable[str] = (),
+    ) -> None:
+        """`terms` are names of things of any game: of what these rules may lack."""
         self.rules = tuple(rules)
         names = [(number, name) for number, rule in enumerate(rules) for name in rule.names]
         self._known: dict[str, list[int]] = defaultdict(list)
         for number, name in names:
             self._known[compact(name)].append(number)
+        several = (compact(term) for term in terms if " " in term)
+        self._lacking = frozenset(several) - self._known.keys()
         self._names = FeatureIndex(
             [name_features(name) for _n, name in names], [n for n, _ in names]
         )
@@ -224,8 +264,10 @@ class NameSearch:
         for number in self._known.get(compact(text), ()):
             scores[number] = 1.0
         order = np.argsort(-scores, kind="stable")[:limit]
+        # `короткий отдых` is a name, but not of what shares one of its words.
+        certainty = PART_OF_A_TERM if compact(text) in self._lacking else 1.0
         return [
-            FoundTitle(int(number), self.rules[number].title, float(scores[number]))
+            FoundTitle(int(number), self.rules[number].title, certainty * float(scores[number]))
             for number in order
             if scores[number] >= LEAST_SCORE
         ]

@@ -24,6 +24,10 @@ KIND_NAMES = "заклинание заклинания чары спелл ма
 KINDS = frozenset(KIND_NAMES.split())
 """Words for what a name is of (`플라이 마법`), which may also be part of it (`마법 화살`)."""
 
+VALUE_NAMES = "характеристики статы статблок хп hp ac кд 능력치 능력치는 스탯 스탯은"
+VALUES = frozenset(VALUE_NAMES.split())
+"""Words for the values of whatever is named beside them."""
+
 
 @dataclass(frozen=True)
 class NameInQuestion:
@@ -51,3 +55,12 @@ def name_in_question(question: str) -> NameInQuestion:
         # The longest particle that may end the name: 화염구는 어떻게 써?
         forms += [" ".join([*rest[:-1], bare]) for bare in text_forms(rest[-1])[-1:] if bare]
     return NameInQuestion(tuple(dict.fromkeys(forms)), is_whole)
+
+
+def without_values(name: str) -> str:
+    """Return `name` without a word for values at either end, if anything else is left."""
+    words = name.split()
+    for end in (-1, 0):
+        if len(words) > 1 and fold_name(words[end]) in VALUES:
+            del words[end]
+    return " ".join(words)

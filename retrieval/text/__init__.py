@@ -46,6 +46,11 @@ from retrieval.text.names.phrase_keys import (
     spelled_keys,
     text_phrase_keys,
 )
+from retrieval.text.names.sound_keys import (
+    similarity_across_scripts,
+    sound_keys,
+    text_sound_keys,
+)
 from retrieval.text.names.transliteration import pronunciations, sound_similarity
 from retrieval.text.resembling_ids import resembling_ids
 from retrieval.text.russian_dictionary import dictionary_forms, is_russian_word, russian_analyzer
@@ -138,9 +143,11 @@ __all__ = [
     "rewrite_links",
     "russian_analyzer",
     "shown_names",
+    "similarity_across_scripts",
     "slug_of_title",
     "slugify",
     "snowball_stem",
+    "sound_keys",
     "sound_similarity",
     "spelled_keys",
     "split_front_matter",
@@ -150,6 +157,7 @@ __all__ = [
     "string_list",
     "text_forms",
     "text_phrase_keys",
+    "text_sound_keys",
     "visible_text",
     "without_fences",
     "without_secrets",

@@ -9,7 +9,7 @@ from knowledge.glossary.terms import read_terms, read_variants, read_words
 from knowledge.models import Document, Rule
 from knowledge.schemas import RulesQuestion
 from knowledge.tools import rules_lookup
-from knowledge.translated_names import find_translated, word_meanings
+from knowledge.translated_names import find_form, find_translated, word_meanings
 from worlds.audiences import PUBLIC, Visibility
 from worlds.callers import Caller
 from worlds.models import World
@@ -209,3 +209,44 @@ def test_a_synonym_of_a_word_finds_a_title_that_nobody_translated(
     others = ("Phantom Steed", "Planar Ally", "Amulet of Life", "Sense Magic", "Iron Golem", "Wave")
     search = NameSearch([KnownRule(each) for each in (title, *others)], word_meanings())
     assert search.find(question)[0].title == title
+
+
+def test_two_ordinary_words_that_sound_alike_are_no_translations() -> None:
+    search = NameSearch([KnownRule("Color Spray"), KnownRule("Mossy Troll")], {})
+    assert search.find("король") == []
+    assert search.find("король-лич") == []
+    assert search.find("тролль")[0].title == "Mossy Troll"
+
+
+def test_a_word_with_the_stem_of_another_does_not_stand_for_what_that_one_means() -> None:
+    search = NameSearch([KnownRule("Half-Elf")], {"пол": ("half",), "поле": ("field",)})
+    assert search.find("бегство с поля боя") == []
+    assert search.find("пол эльф")[0].title == "Half-Elf"
+
+
+def test_a_word_that_the_list_knows_is_not_compared_by_sound() -> None:
+    rules = [KnownRule("Silence Ward")]
+    assert NameSearch(rules, {}).find("сайленс")
+    assert NameSearch(rules, {"сайленс": ("quiet",)}).find("сайленс") == []
+
+
+def test_the_name_of_a_thing_that_the_rules_lack_hardly_names_what_shares_a_word_of_it() -> None:
+    rules, names = [KnownRule("Thorn Bow", ("короткий лук",))], ["короткий отдых", "лук"]
+    [without] = NameSearch(rules, {}).find("короткий отдых")
+    [found] = NameSearch(rules, {}, terms=names).find("короткий отдых")
+    assert found.score == without.score / 2
+    assert NameSearch(rules, {}, terms=names).find("короткий лук")[0].score == 1.0
+
+
+@pytest.mark.parametrize("name", ["паук характеристики", "hp паук", "паук"])
+def test_a_word_for_values_is_no_part_of_a_name(name: str) -> None:
+    rules = [KnownRule("Abilities", ("характеристики",)), KnownRule("Giant Spider", ("паук",))]
+    search = NameSearch(rules, {})
+    assert [each.title for each in find_form(search, name)] == ["Giant Spider"]
+    assert find_form(search, "характеристики")[0].title == "Abilities"
+    assert find_form(search, "лесной тролль характеристики") == []
+
+
+def test_a_known_name_keeps_its_word_for_values() -> None:
+    rules = [KnownRule("Extra Armor", ("добавка кд",)), KnownRule("Bonus", ("добавка",))]
+    assert find_form(NameSearch(rules, {}), "добавка кд")[0].title == "Extra Armor"

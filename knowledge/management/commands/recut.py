@@ -9,9 +9,9 @@ from django.db.models import QuerySet
 
 from knowledge.entry_store import write_links_of_entries
 from knowledge.models import Lore, Rule
+from knowledge.name_matching import keys_of_entry
 from knowledge.passages import write_lore_passages, write_rule_passages
 from retrieval.tasks import embed_soon
-from retrieval.text import name_keys
 
 BATCH = 200
 
@@ -32,7 +32,7 @@ class Command(BaseCommand):
             with transaction.atomic():
                 entries = list(batch.select_for_update(of=("self",)))
                 for entry in entries:
-                    entry.name_keys = name_keys(entry.title, *entry.aliases)
+                    entry.name_keys = keys_of_entry(entry)
                 rows.model.objects.bulk_update(entries, ["name_keys"])
                 if writes := write(entries):
                     embed_soon(domain)

@@ -133,6 +133,7 @@ def pronunciations(name: str) -> frozenset[str]:
     return frozenset(re.sub(r"([A-Zr])\1+", r"\1", "".join(way)) for way in ways)
 
 
+@lru_cache(20_000)
 def variants_of(word: str) -> tuple[str, str, str]:
     if has_hangul(word):
         sound = "".join(map(sound_of_syllable, word))
