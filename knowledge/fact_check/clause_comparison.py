@@ -9,7 +9,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from knowledge.fact_check.prose_words import has_concept
-from knowledge.fact_check.sentence_clauses import FIRST_YEAR, Item, SentenceClause
+from knowledge.fact_check.sentence_clauses import (
+    FIRST_YEAR,
+    Item,
+    SentenceClause,
+    first_subject,
+)
 from knowledge.fact_check.sentence_tokens import clause_words
 
 
@@ -97,7 +102,8 @@ class ClauseComparison:
         one is the first: `Born in Deepwell, Otto died in Karst Gate`."""
         clauses = self.clauses[:place] or self.clauses[1:2]
         return any(
-            said.name == item.name and (item.is_subject or (place > 0 and item == _first(clause)))
+            said.name == item.name
+            and (item.is_subject or (place > 0 and item == first_subject(clause)))
             for clause in clauses
             for item in clause.items
         )
@@ -146,7 +152,3 @@ class ClauseComparison:
             if rivals and beside and beside[0] in left:
                 return False
         return True
-
-
-def _first(clause: SentenceClause) -> Item | None:
-    return next((item for item in clause.items if item.name), None)

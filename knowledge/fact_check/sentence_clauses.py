@@ -205,7 +205,7 @@ def clause_parts(
 ) -> Iterator[tuple[int, SentencePart]]:
     """Yield the number of each clause and the clause as a sentence of its own, with the subject of
     those before it. None can be made of a clause whose pronoun may mean one of two names."""
-    subject = _first_subject(clauses[0])
+    subject = first_subject(clauses[0])
     for place, clause in enumerate(clauses):
         own = next((item for item in clause.items if item.is_subject and item.name), None)
         is_alone = place == 0 or own is not None
@@ -220,10 +220,15 @@ def clause_parts(
             yield place, _part_of(sentence, mentions, clause, subject, language)
 
 
-def _first_subject(clause: SentenceClause) -> Item | None:
+def first_subject(clause: SentenceClause) -> Item | None:
+    """Return the name that the clause is about, or may be about where its verb is not recognized;
+    none if it is about something else (`The gate guards Hollow Forge`)."""
     named = [item for item in clause.items if item.name]
     subjects = [item for item in named if item.is_subject]
-    return next(iter([*subjects, *named]), None)
+    bare = [item for item in clause.items if not item.role and item.number is None]
+    # The form of English verbs in -s tells nothing, so what comes first decides.
+    is_about_other = bool(bare) and not bare[0].name and bare[0].token.word.isascii()
+    return next(iter([*subjects, *([] if is_about_other else named)]), None)
 
 
 def _can_mean(

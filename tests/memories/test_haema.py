@@ -463,7 +463,10 @@ def test_the_core_is_replaced_when_the_model_says_so(tmp_path: Path) -> None:
     [
         ("# SOUL\n- x\n", "TOOLS is missing"),
         (CORE + "\n# NOTES\n- y\n", "Outside the four sections"),
-        (CORE.replace("# RULE\n", "# RULE\n- Mira prefers short answers.\n"), "In RULE and USER"),
+        (
+            CORE.replace("# RULE\n", "# RULE\n- Mira prefers short answers.\n"),
+            "RULE and USER would say it twice",
+        ),
         (CORE + "".join(f"- lasting thing {n}\n" for n in range(20)), "bullets"),
         (CORE + "- The build is failing right now.\n", "Transient, not lasting"),
     ],
