@@ -142,7 +142,7 @@ def require_no_duplicate(memory: MemoryItem, compared: Sequence[ComparedMemory])
 def link_as_former(namespace: Namespace, ids: Iterable[UUID], *, to: MemoryItem) -> None:
     """Link those in use to the memory that contradicts them; pairs that are linked already keep
     their order."""
-    links = Succession.objects.filter(kind=LinkKind.FORMERLY, in_effect=True)
+    links = Succession.objects.filter(kind=LinkKind.FORMERLY)
     linked_ids = {
         *links.filter(older=to).values_list("newer_id", flat=True),
         *links.filter(newer=to).values_list("older_id", flat=True),
