@@ -8,6 +8,7 @@ from uuid import UUID
 
 from memories.identity import Identity
 from memories.models import MemoryItem
+from memories.states import Maker
 from retrieval.search import Hit, Leg
 
 
@@ -53,6 +54,8 @@ class FoundMemory:
     subject: str = ""
     episode: UUID | None = None
     is_turn: bool = False
+    is_summary: bool = False
+    """An insight by rules: it quotes one of the episodes that it rests on."""
 
     @property
     def summary_id(self) -> str:
@@ -91,6 +94,7 @@ class FoundMemory:
             subject=item.subject,
             episode=item.episode_id,
             is_turn=item.turn_order is not None,
+            is_summary=item.made_by == Maker.RULES and item.payload.get("kind") == "insight",
             score=hit.score if hit else 0.0,
             relevance=hit.relevance if hit else None,
             match=hit.match if hit else "",

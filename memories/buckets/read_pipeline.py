@@ -29,6 +29,7 @@ from memories.search.current import order_current_first
 from memories.search.filters import MemoryFilter
 from memories.search.in_world_days import latest_day
 from memories.search.relevant import ANSWERS, keep_relevant
+from memories.search.summaries import put_summaries_last
 from memories.similarity.reversed_deeds import tells_deed, tells_the_reverse
 from memories.states import Bucket
 from memories.vectors import VectorSource
@@ -58,6 +59,10 @@ class ScoredMemory:
     @property
     def newer(self) -> UUID | None:
         return self.memory.newer
+
+    @property
+    def is_summary(self) -> bool:
+        return self.memory.is_summary
 
     def explanation(self) -> str:
         axes = ", ".join(f"{name} {value:.2f}" for name, value in vars(self.axes).items())
@@ -236,7 +241,7 @@ class ReadPipeline:
         first: FoundMemory | None = None,
     ) -> list[ScoredMemory]:
         """Return the memories best first, those of `buckets` before equals; before all `first`,
-        which the model named as the answer."""
+        which the model named as the answer. For an NPC, summaries by rules come last."""
         now = self.clock()
         axes = []
         namespace = self.namespace
@@ -257,7 +262,7 @@ class ReadPipeline:
         ranked = sorted(
             results, key=lambda memory: (memory.id != answer, -memory.score, str(memory.id))
         )
-        return order_current_first(ranked)
+        return put_summaries_last(namespace, order_current_first(ranked))
 
 
 def leave_out_reversed(question: str, result: recall.RecallResult) -> recall.RecallResult:

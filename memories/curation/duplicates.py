@@ -139,7 +139,9 @@ def link_contradictions(namespace: Namespace, *, most: int = 2000) -> int:
         links = [
             MemoryLink(pair.older, pair.newer, LinkKind.FORMERLY)
             for pair in contradictions
-            if {pair.older, pair.newer} <= active and (pair.older, pair.newer) not in known_links
+            # A restored memory follows one that was written later.
+            if {pair.older, pair.newer} <= active
+            and not known_links & {(pair.older, pair.newer), (pair.newer, pair.older)}
         ]
         if links:
             commit(namespace, Plan(links=links))

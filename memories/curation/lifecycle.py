@@ -1,5 +1,6 @@
 """Reversible state changes of one memory: expire, archive, restore."""
 
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from uuid import UUID
 
@@ -7,14 +8,20 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from memories.curation.duplicates import ComparedMemory, compare_with_nearest
 from memories.curation.withdrawal import require_still_known
-from memories.ledger.commit import change_state, namespace_transaction
+from memories.identity import would_lose_labels
+from memories.ledger.commit import change_state, commit, namespace_transaction
+from memories.ledger.plan import Plan
 from memories.ledger.rows import log_states
 from memories.models import MemoryItem, Namespace, Succession
+from memories.similarity.compare import Verdict
+from memories.similarity.resolve import MemoryLink
 from memories.states import LinkKind, State, name_of_state
 from retrieval.errors import Conflict, NotFound
 
 MAX_EXPIRED_AT_ONCE = 10_000
+RESTORABLE = {State.SUPERSEDED, State.ARCHIVED, State.EXPIRED, State.REJECTED}
 
 
 def find_memory(namespace: Namespace, memory_id: UUID | str) -> MemoryItem:
@@ -74,15 +81,36 @@ def close(
 def restore(
     namespace: Namespace, memory_id: UUID | str, *, by: str = "", reason: str = ""
 ) -> MemoryItem:
-    """Put a memory back into use. What replaced it stays in use; `edits.undo` takes that back.
+    """Put a memory back into use, where it holds as if it had been written now: what replaced it,
+    or contradicts it, stays in use as a former value, unless it is linked to the memory already.
+    What says nearly the same stays beside it; `edits.undo` takes a replacement back.
 
-    Raise `Conflict` if what it rests on does not hold any more, such as its episode.
+    Raise `Conflict` if what it rests on does not hold any more, such as its episode, or if the very
+    same is in use. Call it outside a transaction: texts are compared by a model.
     """
-    states = {State.SUPERSEDED, State.ARCHIVED, State.EXPIRED, State.REJECTED}
+    memory = find_memory(namespace, memory_id)
+    compared = compare_with_nearest(memory) if is_compared(memory) else []
+    with namespace_transaction(namespace):
+        require_no_duplicate(memory, compared)
+        corrections = Succession.objects.filter(
+            older=memory, in_effect=True, kind=LinkKind.SUPERSEDES
+        )
+        former = set(corrections.values_list("newer_id", flat=True))
+        restored = return_to_use(namespace, memory_id, by=by, reason=reason)
+        contradicting = [one for one in compared if one.verdict is Verdict.CONTRADICTS]
+        former |= {one.memory.pk for one in contradicting}
+        link_as_former(namespace, former, to=restored)
+    return restored
+
+
+def return_to_use(
+    namespace: Namespace, memory_id: UUID | str, *, by: str = "", reason: str = ""
+) -> MemoryItem:
+    """Put a memory back into use beside all others, without comparing them."""
     with namespace_transaction(namespace):
         require_still_known(find_memory(namespace, memory_id))
         memory = change_one_state(
-            namespace, memory_id, states, to=State.ACTIVE, by=by, reason=reason or "restored"
+            namespace, memory_id, RESTORABLE, to=State.ACTIVE, by=by, reason=reason or "restored"
         )
         if memory.expires_at and memory.expires_at <= timezone.now():
             # Else the next run of `expire_due` would take it out of use again.
@@ -91,6 +119,39 @@ def restore(
             kind=LinkKind.FORMERLY
         ).update(in_effect=False, undone_at=timezone.now())
     return memory
+
+
+def is_compared(memory: MemoryItem) -> bool:
+    """Whether its text is compared with others. Episodes and turns are not when they are written
+    either: each happened."""
+    is_event = memory.episode_id is not None or memory.turn_order is not None
+    return memory.state in RESTORABLE and not is_event
+
+
+def require_no_duplicate(memory: MemoryItem, compared: Sequence[ComparedMemory]) -> None:
+    """Raise `Conflict` if a memory in use has the same text and all labels of `memory`; one into
+    which it was merged does not count, because restoring undoes the merge."""
+    merged = Succession.objects.filter(older=memory, in_effect=True, kind=LinkKind.MERGED)
+    merged_ids = set(merged.values_list("newer_id", flat=True))
+    for one in compared:
+        loses_labels = would_lose_labels(memory.metadata, one.memory.metadata)
+        if one.verdict is Verdict.EXACT and not loses_labels and one.memory.pk not in merged_ids:
+            raise Conflict(_("The same is in use already: memory %(pk)s.") % {"pk": one.memory.pk})
+
+
+def link_as_former(namespace: Namespace, ids: Iterable[UUID], *, to: MemoryItem) -> None:
+    """Link those in use to the memory that contradicts them; pairs that are linked already keep
+    their order."""
+    links = Succession.objects.filter(kind=LinkKind.FORMERLY)
+    linked_ids = {
+        *links.filter(older=to).values_list("newer_id", flat=True),
+        *links.filter(newer=to).values_list("older_id", flat=True),
+    }
+    rows = MemoryItem.objects.of(namespace).active().filter(pk__in=ids)
+    new_ids = rows.exclude(pk__in=linked_ids).values_list("pk", flat=True)
+    new_links = [MemoryLink(pk, to.pk, LinkKind.FORMERLY, "restored") for pk in new_ids]
+    if new_links:
+        commit(namespace, Plan(links=new_links))
 
 
 def expire_due(*, now: datetime | None = None) -> int:

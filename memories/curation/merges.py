@@ -9,7 +9,7 @@ from django.db.models import Case, F, FloatField, Func, QuerySet, When
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from memories.curation.lifecycle import find_memory, restore
+from memories.curation.lifecycle import find_memory, return_to_use
 from memories.ledger.commit import namespace_transaction
 from memories.models import MemoryItem, Namespace, Succession
 from memories.similarity.resolve import IN_OTHER_WORDS, SAYS_THE_SAME
@@ -82,7 +82,7 @@ def separate(namespace: Namespace, merge_id: UUID | str, *, by: str) -> MemoryIt
     with namespace_transaction(namespace):
         link = find_merge(namespace, merge_id)
         Succession.objects.filter(pk=link.pk).update(checked_at=timezone.now())
-        return restore(namespace, link.older_id, by=by, reason="not the same")
+        return return_to_use(namespace, link.older_id, by=by, reason="not the same")
 
 
 def find_merge(namespace: Namespace, merge_id: UUID | str) -> Succession:

@@ -1,6 +1,5 @@
 """The insight of a cluster of episodes: by a language model, else the most typical episode."""
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated
@@ -12,18 +11,18 @@ from memories import prompts
 from memories.ingest.reconstruction import StructuredModel, ask
 from memories.models import MemoryItem
 from memories.prompts import unescape_tags
-from memories.similarity.comparable_text import parse_text
 from memories.states import Maker
+from retrieval.text import guess_language
 
 # Bounds of the prompt, and of the summary without a model.
 MAX_EPISODES, EPISODE_CHARACTERS = 30, 1000
-MAX_WORDS, SUMMARY_CHARACTERS = 5, 400
+SUMMARY_CHARACTERS = 400
 # What happened several times matters a little more than each time alone.
 REPETITION_BONUS = 0.1
 SUMMARY = {
-    "en": "{n} episodes alike ({words}). Typical: {text}",
-    "ru": "{n} похожих эпизода ({words}). Пример: {text}",
-    "ko": "비슷한 일화 {n}개 ({words}). 대표: {text}",
+    "en": "Something like this happened {n} times, for example: {text}",
+    "ru": "Похожих случаев: {n}. Один из них: {text}",
+    "ko": "비슷한 일이 {n}번 있었다. 예를 들면: {text}",
 }
 
 
@@ -52,7 +51,6 @@ class ReflectionGenerator:
     summary by rules."""
 
     model: StructuredModel | None = None
-    language: str = "en"
 
     def generate(self, episodes: Sequence[MemoryItem]) -> InsightDraft:
         if self.model is not None:
@@ -64,14 +62,12 @@ class ReflectionGenerator:
                 return InsightDraft(text, answer.importance, Maker.MODEL, episodes)
         mean = sum(episode.importance for episode in episodes) / len(episodes)
         importance = min(1.0, mean + REPETITION_BONUS)
-        return InsightDraft(self.summarize(episodes), importance, Maker.RULES, episodes)
+        return InsightDraft(summarize(episodes), importance, Maker.RULES, episodes)
 
-    def summarize(self, episodes: Sequence[MemoryItem]) -> str:
-        """Return the most typical episode, with the words that more than half of them share."""
-        counts = Counter(word for episode in episodes for word in parse_text(episode.text).words)
-        common = [word for word, n in counts.most_common() if n > len(episodes) / 2][:MAX_WORDS]
-        return SUMMARY.get(self.language, SUMMARY["en"]).format(
-            n=len(episodes),
-            words=", ".join(common) or "–",
-            text=" ".join(episodes[0].text.split())[:SUMMARY_CHARACTERS],
-        )
+
+def summarize(episodes: Sequence[MemoryItem]) -> str:
+    """Return how many there are and the most typical one, which is the first, in the language in
+    which they are written: another may be set for the namespace."""
+    language = guess_language(" ".join(episode.text for episode in episodes))
+    text = " ".join(episodes[0].text.split())[:SUMMARY_CHARACTERS]
+    return SUMMARY[language].format(n=len(episodes), text=text)

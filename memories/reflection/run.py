@@ -60,7 +60,7 @@ def unclaimed_reflections() -> "QuerySet[Reflection]":
 
 def _generate_insights(reflection: Reflection, models: Models) -> list[InsightDraft]:
     """Return one insight per theme of the reflection."""
-    generator = ReflectionGenerator(models.model, reflection.namespace.language)
+    generator = ReflectionGenerator(models.model)
     return [
         replace(generator.generate(theme.episodes), revised_ids=theme.revised_ids)
         for theme in find_themes(reflection, models)

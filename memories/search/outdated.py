@@ -100,9 +100,11 @@ def find_newer(
 
 def may_be_outdated(older: FoundMemory, *, by: FoundMemory) -> bool:
     """Whether `by` is later and may be about the same. What a turn of a conversation says is left
-    as it is: who said what is known by the turns around it."""
+    as it is: who said what is known by the turns around it. A summary is written later than what it
+    quotes."""
     return (
         older.identity.may_contradict(by.identity)
+        and not by.is_summary
         and not (older.is_turn or by.is_turn)
         and is_later(by, than=older)
     )

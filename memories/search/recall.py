@@ -20,6 +20,7 @@ from memories.search.observed import find_by_observation
 from memories.search.outdated import mark_outdated
 from memories.search.question_map import map_question
 from memories.search.relevant import keep_relevant
+from memories.search.summaries import put_summaries_last
 from memories.similarity.reversed_deeds import tells_the_reverse
 from memories.vectors import VectorSource
 from retrieval.errors import Invalid
@@ -135,6 +136,7 @@ class HitSelection:
         if self.reads_answers:
             found = order_by_answers(self.query, found)
         found.sort(key=lambda memory: tells_the_reverse(self.query, memory.text))
+        found = put_summaries_last(self.namespace, found)
         # Before any is left out: what seems to hold now takes the place of what it may outdate.
         found = order_current_first(mark_outdated(self.namespace, self.query, found))
         # Without the former memories some places are left for others.
@@ -149,7 +151,8 @@ class HitSelection:
         rows = self.named.narrow(self.rows)
         observed = find_by_observation(self.namespace, self.query, rows, found=found)
         observed = put_current_first(self.rows, observed, limit=len(observed), former=self.former)
-        return [*memories[: self.limit - len(observed)], *observed]
+        memories = [*memories[: self.limit - len(observed)], *observed]
+        return put_summaries_last(self.namespace, memories)
 
 
 def _hits_to_find(limit: int, *, has_neighbours: bool) -> int:

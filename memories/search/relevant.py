@@ -23,9 +23,12 @@ def keep_relevant(
 ) -> list[FoundMemory]:
     """Return those of at least `share` (0 to 1) of the best one's relevance, and what is newer
     in the place of one of these. A memory of unknown relevance is kept. If the question names what
-    some are about (`named`), the best of these is meant: its text need not hold the name."""
+    some are about (`named`), the best of these is meant: its text need not hold the name. A summary
+    is the best only if nothing else is found: it must not displace the episode that it quotes."""
     of_named = list(filter(named, memories)) if named else []
-    best = max((memory.relevance or 0.0 for memory in of_named or memories), default=0.0)
+    meant = of_named or memories
+    others = [memory for memory in meant if not memory.is_summary]
+    best = max((memory.relevance or 0.0 for memory in others or meant), default=0.0)
     kept = [
         memory
         for memory in memories

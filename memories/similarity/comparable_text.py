@@ -48,6 +48,19 @@ PARTICLES = {each: role for role, group in LEXICON["particles"].items() for each
 KOREAN_NOUN = re.compile(
     rf"^([가-힣]{{2,}}?)({'|'.join(sorted(PARTICLES, key=len, reverse=True))})$"
 )
+KOREAN_OWNER = re.compile(r"^([가-힣]{2,}?)(?:에게는|한테는|께는|에겐|한텐)$")
+"""A noun of which something is said to be there: it has it (지우에게는 차가 있다)."""
+# Before 있다 and 없다: what goes on, what somebody can do, has ever done. Nothing is owned there.
+KOREAN_AUXILIARY = re.compile(r"^(?:수|수가|적|적이|줄)$|[고아어여해워와져]$")
+CONTRACTIONS = (
+    (re.compile(r"\b(?:can't|cannot)\b"), "can not"),
+    (re.compile(r"\bwon't\b"), "will not"),
+    (re.compile(r"n't\b"), " not"),
+    (re.compile(r"\bi'm\b"), "i am"),
+    (re.compile(r"'re\b"), " are"),
+    (re.compile(r"'ve\b"), " have"),
+    (re.compile(r"'ll\b"), " will"),
+)
 CLEFT = re.compile(r"\b(?:is|are|was) the ones? (?:who|that|which)\b", re.IGNORECASE)
 USED_TO = re.compile(r"\bused to\b", re.IGNORECASE)
 KOREAN_BOUND = re.compile(r"(?<=.)(?:부터|까지)$")
@@ -139,8 +152,28 @@ def _names_in(text: str, tokens: list[str]) -> tuple[str, ...]:
 
 @text_cache(maxsize=16_384)
 def fingerprint(text: str) -> str:
-    """The text without case, punctuation and spacing: equal for exact duplicates."""
-    return " ".join(WORD_OR_NUMBER.findall(normalize_spelling(text).casefold()))
+    """The text without case, punctuation, spacing and English contractions: equal for exact
+    duplicates."""
+    text = normalize_spelling(text).casefold()
+    if "'" in text or "cannot" in text:
+        for contraction, words in CONTRACTIONS:
+            text = contraction.sub(words, text)
+    return " ".join(WORD_OR_NUMBER.findall(text))
+
+
+def subject_noun(word: str, text: ComparableText) -> str:
+    """Return the Korean noun of `word` if its particle makes it the subject or topic of `text`, or
+    the one who has what is there; else an empty string."""
+    owner = KOREAN_OWNER.match(word)
+    if owner:
+        return owner[1] if _says_what_is_there(text) else ""
+    noun = KOREAN_NOUN.match(word)
+    return noun[1] if noun and PARTICLES[noun[2]] == "subject" else ""
+
+
+def _says_what_is_there(text: ComparableText) -> bool:
+    *_, before, last = ["", "", *(word for _, word in text.sequence)]
+    return last.startswith(("있", "없")) and not KOREAN_AUXILIARY.search(before)
 
 
 def is_inflection(name: str, word: str) -> bool:

@@ -24,6 +24,7 @@ from memories.similarity.comparable_text import (
     is_inflection,
     parse_text,
     spelling_match,
+    subject_noun,
 )
 from memories.similarity.same_statement import (
     has_other_details,
@@ -305,7 +306,10 @@ def _differs_in_one_word(mine: ComparableText, yours: ComparableText) -> bool:
     """All words are shared but one on each side: the same statement about something else."""
     only_mine = [word for word in mine.words if not spelling_match(word, yours.words)]
     only_yours = [word for word in yours.words if not spelling_match(word, mine.words)]
-    return len(only_mine) == len(only_yours) == 1 and len(mine.words) > 2
+    if not (len(only_mine) == len(only_yours) == 1 and len(mine.words) > 2):
+        return False
+    noun = subject_noun(only_mine[0], mine)
+    return not noun or noun != subject_noun(only_yours[0], yours)
 
 
 DIFFERENCES: dict[str, Callable[[ComparableText, ComparableText], bool]] = {

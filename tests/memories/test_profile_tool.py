@@ -5,10 +5,18 @@ from typing import Any
 import pytest
 
 from episodes.ingest import retract_episode
-from memories.models import MemoryItem, Namespace
+from memories.buckets.read_pipeline import ReadPipeline
+from memories.models import Insight, MemoryItem, Namespace
 from memories.profile_tool import RememberingProfileAsk
 from memory_site import toolbox
-from tests.memories.test_witnesses import ferrymark, npc, record, tell_of_it  # noqa: F401
+from tests.memories.test_witnesses import (  # noqa: F401
+    ferrymark,
+    memory_of,
+    npc,
+    record,
+    reflect_upon_ropes,
+    tell_of_it,
+)
 from worlds.audiences import GM, PUBLIC, Audience
 from worlds.callers import Caller
 from worlds.models import World
@@ -66,3 +74,14 @@ def test_a_profile_writes_nothing(world: World) -> None:
     record(world)
     profile(world)
     assert not MemoryItem.objects.exclude(recalls=0).exists()
+
+
+def test_a_summary_without_a_model_comes_after_the_episodes(world: World) -> None:
+    reflect_upon_ropes(world)
+    about = "How often did something happen with Nuri and a rope?"
+    summary = Insight.objects.get(memory__namespace=memory_of(world, "jory-fenn")).memory.text
+    found = [memory.text for memory in profile(world, about=about).memories]
+    assert len(found) == 3
+    assert summary not in found
+    answer = ReadPipeline(memory_of(world, "jory-fenn"), abstains=False).query(about)
+    assert [one.memory.text for one in answer.memories].index(summary) == 3

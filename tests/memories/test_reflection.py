@@ -26,6 +26,7 @@ from memories.ledger.unsupported_insights import flag_unsupported
 from memories.models import Insight, MemoryItem, Namespace, Reflection, Trigger
 from memories.reflection import (
     EpisodeClusterer,
+    ReflectionGenerator,
     Triggers,
     due_trigger,
     run_reflection,
@@ -84,6 +85,30 @@ def test_alike_episodes_become_an_insight_that_rests_on_each(mira: Namespace) ->
         assert (insight.memory.bucket, insight.memory.made_by) == (Bucket.SEMANTIC, Maker.RULES)
         assert insight.memory.evidence.count() == 3
     assert due_trigger(mira, NOW_DUE) is None  # the same episodes are not reflected upon twice
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (
+            "Turn 54: Ines paid Pavel nine crowns for the seal.",
+            "Something like this happened 3 times, for example: "
+            "Turn 54: Ines paid Pavel nine crowns for the seal.",
+        ),
+        (
+            "Turn 69: Агафья Лунева напоила Инес от лихорадки.",
+            "Похожих случаев: 3. Один из них: Turn 69: Агафья Лунева напоила Инес от лихорадки.",
+        ),
+        (
+            "서윤이 부두에서 종을 울렸다.",
+            "비슷한 일이 3번 있었다. 예를 들면: 서윤이 부두에서 종을 울렸다.",
+        ),
+    ],
+)
+def test_without_a_model_an_insight_is_a_sentence_in_the_language_of_its_episodes(
+    text: str, expected: str
+) -> None:
+    assert ReflectionGenerator().generate([MemoryItem(text=text)] * 3).text == expected
 
 
 @pytest.mark.django_db

@@ -9,7 +9,7 @@ from django.db import DatabaseError, connection, transaction
 from django.utils import timezone
 
 from memories import namespaces
-from memories.curation import duplicates, lifecycle
+from memories.curation import duplicates, edits, lifecycle
 from memories.ingest import add
 from memories.ledger.plan import Particulars
 from memories.models import Evidence, MemoryItem, Namespace, Observation, Succession
@@ -92,6 +92,41 @@ def test_nearly_the_same_takes_the_place_and_can_be_undone(mira: Namespace) -> N
         *result.ids,
     }
     assert not Succession.objects.get(older=old, kind=LinkKind.MERGED).in_effect
+
+
+def test_what_is_in_use_already_is_not_restored(mira: Namespace) -> None:
+    (first,) = remember(mira, "The vault opens at noon.").ids
+    lifecycle.archive(mira, first)
+    (again,) = remember(mira, "The vault opens at noon.").ids
+    with pytest.raises(Conflict, match=str(again)):
+        lifecycle.restore(mira, first)
+    assert [memory.id for memory in recall.latest(mira)] == [again]
+
+
+def test_a_restored_value_holds_again_instead_of_its_correction(mira: Namespace) -> None:
+    (pantry,) = remember(mira, "The spare key hangs in the pantry.").ids
+    cellar = edits.edit(mira, pantry, "The spare key hangs in the cellar.", by="gm").pk
+    lifecycle.restore(mira, pantry)
+    found = recall.search(mira, "Where does the spare key hang?").memories
+    assert [(memory.id, memory.now) for memory in found] == [(pantry, None), (cellar, pantry)]
+
+
+def test_a_restored_value_contradicts_what_was_written_meanwhile(mira: Namespace) -> None:
+    (three,) = remember(mira, "Mira Voss owns three ferries at the lower landing.").ids
+    lifecycle.archive(mira, three)
+    (four,) = remember(mira, "Mira Voss owns four ferries at the lower landing.").ids
+    lifecycle.restore(mira, three)
+    found = recall.search(mira, "How many ferries does Mira own?").memories
+    assert [(memory.id, memory.now) for memory in found] == [(three, None), (four, three)]
+
+
+def test_a_former_value_that_is_restored_is_former_again(mira: Namespace) -> None:
+    (three,) = remember(mira, "Mira Voss owns three ferries at the lower landing.").ids
+    (four,) = remember(mira, "Mira Voss owns four ferries at the lower landing.").ids
+    lifecycle.archive(mira, three)
+    lifecycle.restore(mira, three)
+    found = recall.search(mira, "How many ferries does Mira own?").memories
+    assert [(memory.id, memory.now) for memory in found] == [(four, None), (three, four)]
 
 
 def test_a_raw_text_is_split_by_rules(mira: Namespace) -> None:

@@ -264,3 +264,45 @@ def test_the_probability_does_not_depend_on_the_order_of_two_texts_much() -> Non
         probability_of_same(*pair, similarity=0.9) for pair in ((one, other), (other, one))
     )
     assert forth == pytest.approx(back, abs=0.2)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("지우는 고양이 털 알레르기가 없다.", "지우에게는 고양이 털 알레르기가 없다."),
+        ("지우에게는 차가 두 대 있다.", "지우는 차가 두 대 있다."),
+        ("민아는 강가에 산다.", "민아가 강가에 산다."),
+    ],
+)
+def test_korean_particles_of_one_role_are_no_other_word(one: str, other: str) -> None:
+    for a, b in ((one, other), (other, one)):
+        assert compare_texts(a, b, similarity=0.97) is Verdict.NEAR
+        assert compare_texts(a, b, similarity=0.97, embedder=MODEL) is not Verdict.CONTRADICTS
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("지우는 은화 열 닢을 주었다.", "지우에게는 은화 열 닢을 주었다."),
+        ("지우는 비밀을 말할 수 있다.", "지우에게는 비밀을 말할 수 있다."),
+        ("지우는 비밀을 말한 적이 있다.", "지우에게는 비밀을 말한 적이 있다."),
+        ("지우는 밤마다 책을 읽어주고 있다.", "지우에게는 밤마다 책을 읽어주고 있다."),
+        ("지우는 차가 두 대 있다.", "미라에게는 차가 두 대 있다."),
+    ],
+)
+def test_who_does_it_is_not_who_receives_it(one: str, other: str) -> None:
+    for a, b in ((one, other), (other, one)):
+        assert not compare_texts(a, b, similarity=0.97).is_same
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("I have not paid the rent.", "I haven't paid the rent."),
+        ("Mira can’t swim.", "Mira cannot swim."),
+        ("We will not sell the barge.", "We won't sell the barge."),
+        ("They're ferrymen.", "They are ferrymen."),
+    ],
+)
+def test_a_contraction_is_the_same_text(one: str, other: str) -> None:
+    assert compare_texts(one, other, similarity=0.97) is Verdict.EXACT
