@@ -79,6 +79,12 @@ class Thumb:
     def link(self, name: str) -> None:
         self.tap(self.page.get_by_role("link", name=name, exact=True).first)
 
+    def unfold(self, part: Locator) -> None:
+        """Open what is for the game master alone: players may see the screen."""
+        summary = part.locator("summary", has_text="For the game master").first
+        if not summary.evaluate("each => each.parentElement.open"):
+            self.tap(summary)
+
     def look_up(self, words: str, title: str) -> Locator:
         """Return what opened, which nobody had to scroll to."""
         before = self.taps
@@ -131,6 +137,7 @@ def look_things_up(thumb: Thumb) -> None:
         assert ends_on_screen(text), f"{title} is to be read without scrolling"
     for words, name in PEOPLE.items():
         opened = thumb.look_up(words, name)
+        thumb.unfold(opened)
         for line in opened.locator(".playnow li").all():
             expect(line).to_be_in_viewport()
         expect(opened.locator(".regard").first).to_be_in_viewport()
@@ -156,6 +163,7 @@ def reveal_two(thumb: Thumb) -> tuple[str, str]:
     """Reveal two of Mira's secrets, one by mistake; return the text of the one that stays known and
     of the other."""
     opened = thumb.look_up("mira", "Mira Voss")
+    thumb.unfold(opened)
     rows = opened.locator(".part:has(> .partrow button)")
     ids = [str(each.get_attribute("data-part")) for each in rows.all()][:2]
     assert len(ids) == 2
@@ -214,6 +222,7 @@ def use_keys(page: Page) -> None:
     page.keyboard.press("Control+a")
     page.keyboard.type("hask")
     expect(page.locator("#opened-title", has_text="Hask Ondrel")).to_be_visible()
+    page.locator(".opened summary", has_text="For the game master").first.press("Enter")
     part = page.locator(".opened .part", has=page.get_by_role("button", name="Reveal")).first
     row = part.get_attribute("data-part")
     part = page.locator(f'[data-part="{row}"]')

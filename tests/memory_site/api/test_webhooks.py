@@ -361,7 +361,7 @@ def test_a_key_of_a_campaign_makes_webhooks_of_no_other(
     bound = ApiClient(world, scopes=["admin"], campaign=campaign)
     entry = {"name": "engine", "url": target.url, "audience": "gm"}
     status, problem = bound.post("world/webhooks", {**entry, "campaign_id": "high-water"})
-    assert (status, problem["code"]) == (422, "invalid")
+    assert (status, problem["code"]) == (404, "not_found")
     assert bound.post("world/webhooks", entry)[1]["campaign_id"] == campaign.slug
 
 
