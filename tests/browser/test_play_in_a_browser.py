@@ -92,6 +92,26 @@ def test_what_is_typed_while_a_part_is_fetched_again_stays(
     expect(page.locator("#enter")).to_have_value("")
 
 
+def test_a_button_works_as_soon_as_it_is_there(phone: Page, url: str, people: World) -> None:
+    """A part that has just been replaced takes the next tap itself; the page is not loaded again."""
+    page = phone
+    page.goto(url + PLAY)
+    page.get_by_role("button", name="Open a scene").tap()
+    hour = page.locator("#scene").get_by_role("button", name="1 hour")
+    expect(page.locator(".inworld")).to_have_text("5 Ebb 212, 21:36")
+    page.evaluate(
+        """() => {
+          window.isSamePage = true;
+          const button = () => document.querySelector("#scene [value='60']");
+          const tapAgain = () => setTimeout(() => button().click());
+          document.addEventListener("htmx:afterSwap", tapAgain, { once: true });
+        }"""
+    )
+    hour.tap()
+    expect(page.locator(".inworld")).to_have_text("5 Ebb 212, 23:36")
+    assert page.evaluate("window.isSamePage")
+
+
 def test_two_screens_agree_on_what_is_known(phone: Page, url: str, people: World) -> None:
     page = phone
     page.goto(url + PREPARE)
