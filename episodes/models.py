@@ -137,6 +137,12 @@ class Scene(TimestampedModel, InWorldTime, Guarded):
     def __str__(self) -> str:
         return self.title or self.external_id
 
+    @property
+    def place_entry(self) -> Lore | None:
+        """The lore entry of the place, unless it is in the trash."""
+        entry = self.place_lore
+        return entry if entry and not entry.deleted_at else None
+
 
 class Episode(Passage, InWorldTime, Guarded):
     """The current version of an episodic summary. The row is also the passage that is searched.

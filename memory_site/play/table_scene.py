@@ -90,7 +90,7 @@ def people_who_may_come(viewer: Viewer, party: Party, scene: Scene) -> list[NPC]
 def headings_of(scene: Scene, knowledge: PartyKnowledge) -> tuple[str, str]:
     """Return of title and place what the party knows, the first alone, and what it does not. A
     place without an entry is where the party is."""
-    place = scene.place_lore if scene.place_lore and not scene.place_lore.deleted_at else None
+    place = scene.place_entry
     names = [
         (scene.title, knowledge.knows(scene)),
         (place.title if place else scene.place, place is None or knowledge.knows(place)),

@@ -21,12 +21,9 @@ def fields_of_scene(session: Session, scene: Scene | None) -> dict[str, Any]:
     """Return the day and the place, as far as the scene or else the session has them."""
     dated = scene if scene and scene.in_world_at is not None else session
     fields = {"in_world_at": dated.in_world_at, "in_world_label": dated.in_world_label}
-    return fields | {"where": place_of_scene(scene) if scene else ""}
-
-
-def place_of_scene(scene: Scene) -> str:
-    entry = scene.place_lore
-    return entry.title if entry and not entry.deleted_at else scene.place
+    entry = scene.place_entry if scene else None
+    place = entry.title if entry else scene.place if scene else ""
+    return {**fields, "where": place}
 
 
 def with_cast(lines: Lines, scene: Scene | None) -> Lines:
