@@ -103,7 +103,7 @@ class ClauseComparison:
         clauses = self.clauses[:place] or self.clauses[1:2]
         return any(
             said.name == item.name
-            and (item.is_subject or (place > 0 and item == first_subject(clause)))
+            and (item.is_subject or (place > 0 and item == first_subject(clause, self.language)))
             for clause in clauses
             for item in clause.items
         )
@@ -113,8 +113,8 @@ class ClauseComparison:
         if not left:
             return True
         has_number = any(item.number is not None for item in clause.items)
-        kept = [item for item in clause.items if item not in left]
-        is_after = all(item.token.start > kept[-1].token.start for item in left) if kept else False
+        last = next((item for item in reversed(clause.items) if item not in left), None)
+        is_after = last is not None and all(i.token.start > last.token.start for i in left)
         return is_after and not has_number and all(item.role for item in left)
 
     def _is_shared(self, said: Item, place: int, all_said: Sequence[Item]) -> bool:
