@@ -300,12 +300,13 @@ class SentenceComparison:
     def judge(self, part: SentencePart) -> str:
         """Return what a part says of the statement, or one of its clauses alone; "" if nothing. A
         clause that says otherwise decides only if no other one may say it."""
-        clauses = clauses_of(part.text, part.mentions, self._nodes(part), self.language)
+        nodes = self._nodes(part)
+        clauses = clauses_of(part.text, part.mentions, nodes, self.language)
         comparison = ClauseComparison(clauses, self.language)
         result = self._compare(part, comparison)
         if len(clauses) < 2 or result == TRUE:
             return result
-        parts = clause_parts(part.text, part.mentions, self._nodes(part), clauses, self.language)
+        parts = clause_parts(part.text, part.mentions, nodes, clauses, self.language)
         found = [result] if result else []
         for place, alone in parts:
             if not self._has_known_verb(clauses[: place + 1]):
