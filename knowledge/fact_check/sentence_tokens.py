@@ -46,7 +46,9 @@ class ClauseWords:
     """The role that a preposition or particle says."""
     exclusive_roles: frozenset[str]
     after_verbs: frozenset[str]
+    """Korean words such as `after`, before which a verb stands and after which a clause ends."""
     links: tuple[str, ...]
+    """Ends of Korean verbs that are linked to the next clause, beside `KOREAN_LINKS`."""
     nouns: frozenset[str]
     """Korean nouns that look like linked verbs."""
     modifiers: tuple[str, ...]
