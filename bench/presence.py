@@ -10,10 +10,18 @@ rules; the odd half was held back.
 
 import argparse
 import json
-import os
 from collections import Counter, defaultdict
 from pathlib import Path
-from typing import Any
+
+import bench.django_apps  # noqa: F401
+from knowledge.mentions.kinds import NamedThing
+from memory_site.session_reports.hidden_sentences import with_hidden
+from memory_site.session_reports.lexicon import ReportWords
+from memory_site.session_reports.names import NamedSubject, ThingIndex
+from memory_site.session_reports.people import named_things
+from memory_site.session_reports.sentences import clean_report, sentences_of
+from retrieval.models import uuid7
+from retrieval.text import guess_language
 
 SET = Path(__file__).parent / "data" / "presence_sentences.jsonl"
 PEOPLE = {
@@ -30,10 +38,6 @@ def main() -> None:
     parser.add_argument("--half", choices=["even", "odd"], help="Only the sentences of this half.")
     parser.add_argument("--misses", action="store_true", help="Print what is wrong.")
     options = parser.parse_args()
-    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "memory_site.settings")
-    import django
-
-    django.setup()
     counts: dict[str, Counter[str]] = defaultdict(Counter)
     for line in SET.read_text(encoding="utf-8").splitlines():
         row = json.loads(line)
@@ -55,13 +59,6 @@ def main() -> None:
 
 def people_there(text: str) -> set[str]:
     """Return the names of those who are proposed as present."""
-    from memory_site.session_reports.hidden_sentences import with_hidden
-    from memory_site.session_reports.lexicon import ReportWords
-    from memory_site.session_reports.names import ThingIndex
-    from memory_site.session_reports.people import named_things
-    from memory_site.session_reports.sentences import clean_report, sentences_of
-    from retrieval.text import guess_language
-
     text = clean_report(text)
     words = ReportWords(guess_language(text))
     sentences = with_hidden(sentences_of(text), text, words, members=())
@@ -70,11 +67,7 @@ def people_there(text: str) -> set[str]:
     return {line.candidates[0].name for line in people if line.present}
 
 
-def subject(name: str) -> Any:
-    from knowledge.mentions.kinds import NamedThing
-    from memory_site.session_reports.names import NamedSubject
-    from retrieval.models import uuid7
-
+def subject(name: str) -> NamedSubject:
     slug = name.lower().replace(" ", "-")
     return NamedSubject("person", [NamedThing(uuid7(), "npc", slug, name, PEOPLE[name], uuid7())])
 

@@ -4,7 +4,7 @@ from functools import partial
 from typing import Annotated
 
 from django.db import transaction
-from django.db.models import Q, QuerySet
+from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from ninja import Body, Path, Router, Status
 
@@ -13,6 +13,7 @@ from knowledge.markup_check import require_sound_markup
 from knowledge.models import Lore, Rule
 from knowledge.presenters import lore_to_out, rule_to_out
 from knowledge.proposals import propose
+from knowledge.querysets import shared_or_of
 from knowledge.schemas import (
     EntryBatch,
     EntryWritten,
@@ -139,10 +140,7 @@ def get_rule(request: HttpRequest, response: HttpResponse, ref: str) -> RuleOut:
 
 def rules_of(caller: Caller) -> "QuerySet[Rule]":
     """The world's own rules, without those of other campaigns than the caller's."""
-    rows = Rule.objects.filter(world=caller.world)
-    if caller.campaign:
-        rows = rows.filter(Q(campaign=None) | Q(campaign=caller.campaign))
-    return rows
+    return Rule.objects.filter(shared_or_of(caller.campaign), world=caller.world)
 
 
 def find_changeable_rule(caller: Caller, reference: str) -> Rule:

@@ -17,6 +17,7 @@ from knowledge.api import Reference, find_changeable_rule, router
 from knowledge.editing_models import LoreProposal
 from knowledge.models import Lore, Rule
 from knowledge.presenters import lore_to_out, lore_to_row, rule_to_row
+from knowledge.querysets import shared_or_of
 from knowledge.schemas import (
     LoreOut,
     LorePage,
@@ -101,9 +102,8 @@ def list_lore(
     rows: Any = Lore.objects.filter(world=caller.world)
     if query.state == "trash":
         rows = trashed_lore(caller.world)
-    if caller.campaign:
-        rows = rows.filter(Q(campaign=None) | Q(campaign=caller.campaign))
-    page = page_of(request, response, filter_lore(rows, caller, query), query, LORE_SORTS)
+    rows = filter_lore(rows.filter(shared_or_of(caller.campaign)), caller, query)
+    page = page_of(request, response, rows, query, LORE_SORTS)
     return page.answer("lore", lore_to_row)
 
 
@@ -197,9 +197,7 @@ def list_rules(
     """The world's own rules, without their texts; with `shared=true` those of its game system
     too."""
     caller = require_gm(request)
-    own = Q(world=caller.world)
-    if caller.campaign:
-        own &= Q(campaign=None) | Q(campaign=caller.campaign)
+    own = Q(world=caller.world) & shared_or_of(caller.campaign)
     if query.shared and caller.world.system_id:
         own |= Q(world=None, document__system=caller.world.system_id)
     rows: QuerySet[Rule] = Rule.objects.filter(own)

@@ -54,7 +54,7 @@ def match_sounds(text: str, index: NameIndex, rows: LoreRows) -> list[NamedRow]:
     none of those in `index`."""
     rest = text_outside_names(text[:LONGEST_QUESTION], index)
     spans = likely_names(rest)[:MOST_SPANS]
-    known = names_by_sound(rows.entries, spans) if spans else []
+    known = names_by_sound(rows.entries, spans)
     whole = rest.strip(" .?!")
     return best_of_each(
         row

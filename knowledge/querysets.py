@@ -12,6 +12,12 @@ from worlds.models import Campaign, World
 Row = TypeVar("Row", bound=models.Model, default=Any)
 
 
+def shared_or_of(campaign: Campaign | None) -> Q:
+    """Return the condition that a row is shared by all campaigns or belongs to `campaign`, to which
+    the caller's key is bound. A key that is bound to none reaches every row."""
+    return Q(campaign=None) | Q(campaign=campaign) if campaign else Q()
+
+
 class WorldRulesQuerySet(GuardedQuerySet[Row]):
     """Shared by rules and their passages."""
 

@@ -27,35 +27,28 @@ WORDS: dict[str, str] = {
 PATTERNS = {code: re.compile(rf"\b(?:{words})\b", re.IGNORECASE) for code, words in WORDS.items()}
 
 
-WHOLE_PHRASES: dict[str, str] = {
-    "ENEMY_OF": "(is |are )?((a|an|the|our) )?(sworn |old |mortal )?(enemy|foe) (of|to)|"
+WHOLE_PHRASES: dict[tuple[str, str], str] = {
+    ("ENEMY_OF", ""): "(is |are )?((a|an|the|our) )?(sworn |old |mortal )?(enemy|foe) (of|to)|"
     "(is |are )?enemies (of|with)|(является |заклятый )?враг(ом)?|враждует с|"
     "(의 )?적(이다)?|적대(한다|하다|함)?",
-    "ALLY_WITH": "(is |are )?((a|an|the|our) )?(old |sworn )?ally (of|to|with)|"
+    ("ALLY_WITH", ""): "(is |are )?((a|an|the|our) )?(old |sworn )?ally (of|to|with)|"
     "(is |are )?(allied|allies) (with|to|of)|(является )?союзник(ом)?|союзница|в союзе с|"
     "(와 |과 |의 )?동맹(이다)?|동맹 관계(이다)?",
-    "PART_OF": "(is |are )?((a|the) )?part of|часть|является частью|(의 )?일부(이다)?",
-    "LOCATED_IN": "(is |are )?(located|situated) (in|at)|находится в|(에 )?위치(한다|하다)?",
-    "OWNED_BY": "(is |are )?(owned by|the property of)|принадлежит",
-    "KNOWS": "(has met|is acquainted with)|знаком(а)? с|знает",
+    ("PART_OF", ""): "(is |are )?((a|the) )?part of|часть|является частью|(의 )?일부(이다)?",
+    ("LOCATED_IN", ""): "(is |are )?(located|situated) (in|at)|находится в|(에 )?위치(한다|하다)?",
+    ("OWNED_BY", ""): "(is |are )?(owned by|the property of)|принадлежит",
+    ("KNOWS", ""): "(has met|is acquainted with)|знаком(а)? с|знает",
+    (FREE_RELATION, "member of"): "(is |are )?((a|an|the) )?members? (of|in)|"
+    "(является )?член(ом)?|состоит в|(의 )?(구성원|회원)(이다)?",
 }
-"""Other words for a relation as a whole, beside its label."""
-PHRASES = {code: re.compile(words, re.IGNORECASE) for code, words in WHOLE_PHRASES.items()}
-MEMBER = re.compile(
-    "(is |are )?((a|an|the) )?members? (of|in)|(является )?член(ом)?|состоит в|"
-    "(의 )?(구성원|회원)(이다)?",
-    re.IGNORECASE,
-)
+"""Other words for a relation as a whole, by its code and the label of the fact."""
+PHRASES = {relation: re.compile(words, re.IGNORECASE) for relation, words in WHOLE_PHRASES.items()}
 
 
 def relation_of_phrase(words: str) -> tuple[str, str] | None:
     """Return the code and the label that `is enemy of` or `is a member of` mean; None for words
     that say something of their own."""
-    if MEMBER.fullmatch(words):
-        return FREE_RELATION, "member of"
-    found = (code for code, pattern in PHRASES.items() if pattern.fullmatch(words))
-    code = next(found, None)
-    return (code, "") if code else None
+    return next((each for each, pattern in PHRASES.items() if pattern.fullmatch(words)), None)
 
 
 PLACE_IN_PLACE = re.compile(

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 
 from django.db import transaction
-from django.db.models import Q
 from django.utils.translation import gettext as _
 
 from knowledge.entry_store import Outcome, save_all, save_entry
@@ -12,6 +11,7 @@ from knowledge.house_rules import find_rule_to_override, move_campaign_overrides
 from knowledge.lore_kinds import LoreKind
 from knowledge.models import Document, Lore, Rule
 from knowledge.name_matching import name_index
+from knowledge.querysets import shared_or_of
 from knowledge.schemas import LoreIn, RuleIn
 from retrieval.errors import Conflict, Invalid, NotFound
 from retrieval.indexing import Chunk
@@ -144,9 +144,7 @@ def _find_overridden(world: World, entry: LoreIn, row: Lore, old: Lore | None) -
 def find_lore_entry(world: World, reference: str, *, campaign: Campaign | None = None) -> Lore:
     """Return the entry with this slug, id or name: of the campaign if it has one, else of canon.
     With a campaign, those of others are not found. Raises `NotFound` or `Ambiguous`."""
-    lore = Lore.objects.filter(world=world)
-    if campaign:
-        lore = lore.filter(Q(campaign=None) | Q(campaign=campaign))
+    lore = Lore.objects.filter(shared_or_of(campaign), world=world)
     own = lore.filter(campaign=campaign)
     row: Lore | None = (
         own.filter(slug=reference.lower()).first() or lore.filter(pk=as_uuid(reference)).first()
@@ -212,10 +210,8 @@ def upsert_rule(
 def find_own_rule(world: World, key: str, *, campaign: Campaign | None = None) -> Rule:
     """Return the world's own rule. With `campaign`, to which the caller's key is bound, those of
     other campaigns are not found."""
-    rows = Rule.objects.select_related("document").filter(world=world, key=key)
-    if campaign:
-        rows = rows.filter(Q(campaign=None) | Q(campaign=campaign))
-    rule: Rule | None = rows.first()
+    rows = Rule.objects.select_related("document").filter(shared_or_of(campaign), world=world)
+    rule: Rule | None = rows.filter(key=key).first()
     if rule is None:
         raise NotFound(_("This world has no rule %(key)r of its own.") % {"key": key})
     return rule

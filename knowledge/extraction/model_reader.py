@@ -134,25 +134,23 @@ def facts_by_model(
             continue
         quote = sentence_at(text, window.start, window.end)
         guess = guesses[0][0]
-        if fact := fact_of(guess, nodes[a], nodes[b], relations, quote):
-            if (
-                fact.relation in INSIDE
-                and fact.other
-                and is_beside(text, quote, spans[fact.other.pk])
-            ):
-                continue
+        fact = fact_of(guess, nodes[a], nodes[b], relations, quote)
+        if fact and not is_only_beside(text, fact, spans):
             yield fact
             yield from date_of(guess, nodes[b] if guess.is_first else nodes[a], quote)
 
 
-def is_beside(text: str, quote: TextSentence, mentions: Sequence[NameMention]) -> bool:
-    """Whether the quote says that something is above, behind or not far from what these mentions
-    name, so not in it."""
+def is_only_beside(text: str, fact: Finding, spans: Mapping[UUID, Sequence[NameMention]]) -> bool:
+    """Whether a fact puts something into a place of which its sentence says, wherever it names the
+    place, that the thing is above, behind or not far from it."""
+    if fact.relation not in INSIDE or fact.other is None:
+        return False
+    quote = fact.sentence
     pattern = re.compile(load(guess_language(quote.text))["beside"], re.IGNORECASE)
-    inside = [each for each in mentions if quote.start <= each.start < quote.end]
-    return bool(inside) and all(
+    places = [each for each in spans[fact.other.pk] if quote.start <= each.start < quote.end]
+    return bool(places) and all(
         pattern.search(f"{text[quote.start : each.start]}M{text[each.end : quote.end]}")
-        for each in inside
+        for each in places
     )
 
 
@@ -168,9 +166,10 @@ def is_named(mention: NameMention, node: GraphNode) -> bool:
     """Whether words name an entity as far as the model is concerned: people are called by a part of
     their name, but `Nine` at the beginning of a sentence is no Night of Nine Ferries, and `Captain`
     alone is not Captain Rusk."""
-    is_part = all(match.how == "part" for match in mention.matches)
+    if any(match.how != "part" for match in mention.matches):
+        return True
     is_title = fold_name(mention.text) in titles_of(guess_language(mention.text))
-    return not is_part or (node.kind == NodeKind.CHARACTER and not is_title)
+    return node.kind == NodeKind.CHARACTER and not is_title
 
 
 def near_pairs(

@@ -68,16 +68,16 @@ class ClauseComparison:
 
     def _is_said_in(self, place: int, said: Sequence[Item], *, plainly: bool) -> bool:
         clause = self.clauses[place]
-        rest = [s for s in said if not any(self._matches(s, t) for t in clause.items)]
-        left = [t for t in clause.items if not any(self._matches(s, t) for s in said)]
-        if place and any(item.is_subject for item in left):
+        missing = [s for s in said if not any(self._matches(s, t) for t in clause.items)]
+        extra = [t for t in clause.items if not any(self._matches(s, t) for s in said)]
+        if place and any(item.is_subject for item in extra):
             return False
-        if not self._numbers_belong(clause, left):
+        if not self._numbers_belong(clause, extra):
             return False
-        shared = [s for s in rest if not (s.name and self._is_subject(s, place))]
+        shared = [s for s in missing if not (s.name and self._is_subject(s, place))]
         if not shared:
             return True
-        if plainly or not self._is_list_end(clause, left):
+        if plainly or not self._is_list_end(clause, extra):
             return False
         return all(self._is_shared(s, place, said) for s in shared)
 
@@ -103,19 +103,19 @@ class ClauseComparison:
         clauses = self.clauses[:place] or self.clauses[1:2]
         return any(
             said.name == item.name
-            and (item.is_subject or (place > 0 and item == first_subject(clause)))
+            and (item.is_subject or (place > 0 and item == first_subject(clause, self.language)))
             for clause in clauses
             for item in clause.items
         )
 
-    def _is_list_end(self, clause: SentenceClause, left: Sequence[Item]) -> bool:
-        """Whether a clause says nothing else, or only where and how: `and plums at the mill`."""
-        if not left:
+    def _is_list_end(self, clause: SentenceClause, extra: Sequence[Item]) -> bool:
+        """Whether a clause says nothing `extra`, or only where and how: `and plums at the mill`."""
+        if not extra:
             return True
         has_number = any(item.number is not None for item in clause.items)
-        kept = [item for item in clause.items if item not in left]
-        is_after = all(item.token.start > kept[-1].token.start for item in left) if kept else False
-        return is_after and not has_number and all(item.role for item in left)
+        last = next((item for item in reversed(clause.items) if item not in extra), None)
+        is_after = last is not None and all(i.token.start > last.token.start for i in extra)
+        return is_after and not has_number and all(item.role for item in extra)
 
     def _is_shared(self, said: Item, place: int, all_said: Sequence[Item]) -> bool:
         """Whether a clause before this one begins with it, or in Korean one after it ends with it,
@@ -136,19 +136,19 @@ class ClauseComparison:
                 return False
         return False
 
-    def _numbers_belong(self, clause: SentenceClause, left: Sequence[Item]) -> bool:
-        """Whether, of two years in a clause, the one that is said stands beside a word that is
-        said: `built in 1003 was repaired in 1077`."""
+    def _numbers_belong(self, clause: SentenceClause, extra: Sequence[Item]) -> bool:
+        """Whether, of two years in a clause, the one of the statement stands beside a word of the
+        statement: `built in 1003 was repaired in 1077`. `extra` is what the statement lacks."""
         step = 1 if self.language == "ko" else -1
         for place, item in enumerate(clause.items):
-            if item.number is None or item in left:
+            if item.number is None or item in extra:
                 continue
             rivals = [
                 t
-                for t in left
+                for t in extra
                 if t.number is not None and (t.number < FIRST_YEAR) == (item.number < FIRST_YEAR)
             ]
             beside = clause.items[place + step : place + step + 1] if place + step >= 0 else ()
-            if rivals and beside and beside[0] in left:
+            if rivals and beside and beside[0] in extra:
                 return False
         return True

@@ -34,7 +34,7 @@ def are_apart(facts: FactQuerySet, one: GraphNode, other: GraphNode) -> bool:
         return True
     if lies_within_either(facts, one, other):
         return False
-    return _are_side_by_side(facts, one, other) or bool(_levels_of(one) & _levels_of(other))
+    return bool(_groups_of(one) & _groups_of(other)) or _are_side_by_side(facts, one, other)
 
 
 def _are_side_by_side(facts: FactQuerySet, one: GraphNode, other: GraphNode) -> bool:
@@ -42,9 +42,8 @@ def _are_side_by_side(facts: FactQuerySet, one: GraphNode, other: GraphNode) -> 
     return bool(around[0] & around[1]) or _are_neighbours(facts, one, other)
 
 
-def _levels_of(place: GraphNode) -> frozenset[int]:
-    """Return the groups of places none of which contains another one that the words of its name
-    are in."""
+def _groups_of(place: GraphNode) -> frozenset[int]:
+    """Return the numbers of the groups of `data/places.yaml` that have a word of its names."""
     words = {word for name in (place.name, *place.aliases) for word in fold_name(name).split()}
     groups = load_yaml("places")["one_level"]
     return frozenset(n for n, group in enumerate(groups) if not words.isdisjoint(group.split()))

@@ -8,6 +8,7 @@ only suppose, and those in which the same names stand in another order, decide n
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import islice
 from uuid import UUID
 
@@ -182,9 +183,8 @@ def _deciding(
             yield ProseEvidence(TRUE, place.text, place.passage)
             return
         mentions = _clear(linker.mentions(place.text), linker)
-        language = language_of(place.text)
-        for part in _parts_to_compare(statement, place.text, mentions, language):
-            comparison = SentenceComparison(statement, place, linker, topics[place.passage.pk])
+        comparison = SentenceComparison(statement, place, linker, topics[place.passage.pk])
+        for part in _parts_to_compare(statement, place.text, mentions, comparison.language):
             if result := comparison.judge(part):
                 yield ProseEvidence(result, place.text, place.passage)
                 break
@@ -300,12 +300,13 @@ class SentenceComparison:
     def judge(self, part: SentencePart) -> str:
         """Return what a part says of the statement, or one of its clauses alone; "" if nothing. A
         clause that says otherwise decides only if no other one may say it."""
-        clauses = clauses_of(part.text, part.mentions, self._nodes(part), self.language)
+        nodes = self._nodes(part)
+        clauses = clauses_of(part.text, part.mentions, nodes, self.language)
         comparison = ClauseComparison(clauses, self.language)
         result = self._compare(part, comparison)
         if len(clauses) < 2 or result == TRUE:
             return result
-        parts = clause_parts(part.text, part.mentions, self._nodes(part), clauses, self.language)
+        parts = clause_parts(part.text, part.mentions, nodes, clauses, self.language)
         found = [result] if result else []
         for place, alone in parts:
             if not self._has_known_verb(clauses[: place + 1]):
@@ -372,6 +373,6 @@ class SentenceComparison:
     def _nodes(self, part: SentencePart) -> list[GraphNode]:
         return [self.linker.node_of(mention) for mention in part.mentions]
 
-    @property
+    @cached_property
     def language(self) -> str:
         return language_of(self.place.text)

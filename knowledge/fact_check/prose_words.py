@@ -66,27 +66,8 @@ KOREAN_NUMBERS = {
     "여든": 80,
     "아흔": 90,
 }
-NATIVE_NUMBERS = frozenset(
-    [
-        "둘",
-        "셋",
-        "넷",
-        "다섯",
-        "여섯",
-        "일곱",
-        "여덟",
-        "아홉",
-        "열",
-        "스물",
-        "서른",
-        "마흔",
-        "쉰",
-        "예순",
-        "일흔",
-        "여든",
-        "아흔",
-    ]
-)
+NATIVE_NUMBER_NAMES = "둘 셋 넷 다섯 여섯 일곱 여덟 아홉 열 스물 서른 마흔 쉰 예순 일흔 여든 아흔"
+NATIVE_NUMBERS = frozenset(NATIVE_NUMBER_NAMES.split())
 KOREAN_COPULA = re.compile(r"(?:이다|이고|이며|이지만|인데|이었다|이라|입니다|이나)$")
 KOREAN_TENS = {"십": 10, "백": 100, "천": 1000}
 KOREAN_NUMBER = re.compile("|".join(sorted([*KOREAN_NUMBERS, *KOREAN_TENS], key=len, reverse=True)))
@@ -176,7 +157,7 @@ def words_of(
 ) -> SentenceWords:
     """Return the words of a sentence in which `mentions` name the entities `ids`."""
     lists = word_lists(language)
-    tokens = [token for token, _at in tokens_outside(sentence, mentions)]
+    tokens = list(_tokens_outside(sentence, mentions))
     words = [fold_name(token) if token[0].isalnum() else token for token in tokens]
     numbers, rest = _take_numbers(words, lists)
     return SentenceWords(
@@ -192,10 +173,10 @@ def words_of(
     )
 
 
-def tokens_outside(sentence: str, mentions: Sequence[NameMention]) -> Iterator[tuple[str, int]]:
+def _tokens_outside(sentence: str, mentions: Sequence[NameMention]) -> Iterator[str]:
     for match in TOKEN.finditer(unicodedata.normalize("NFC", sentence)):
         if not any(m.start <= match.start() < m.end for m in mentions):
-            yield match.group(), match.start()
+            yield match.group()
 
 
 def _take_numbers(words: list[str], lists: WordLists) -> tuple[list[Number], list[str]]:

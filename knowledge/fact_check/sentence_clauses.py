@@ -205,7 +205,7 @@ def clause_parts(
 ) -> Iterator[tuple[int, SentencePart]]:
     """Yield the number of each clause and the clause as a sentence of its own, with the subject of
     those before it. None can be made of a clause whose pronoun may mean one of two names."""
-    subject = first_subject(clauses[0])
+    subject = first_subject(clauses[0], language)
     for place, clause in enumerate(clauses):
         own = next((item for item in clause.items if item.is_subject and item.name), None)
         is_alone = place == 0 or own is not None
@@ -220,15 +220,16 @@ def clause_parts(
             yield place, _part_of(sentence, mentions, clause, subject, language)
 
 
-def first_subject(clause: SentenceClause) -> Item | None:
+def first_subject(clause: SentenceClause, language: str) -> Item | None:
     """Return the name that the clause is about, or may be about where its verb is not recognized;
     none if it is about something else (`The gate guards Hollow Forge`)."""
     named = [item for item in clause.items if item.name]
-    subjects = [item for item in named if item.is_subject]
+    if subject := next((item for item in named if item.is_subject), None):
+        return subject
+    # An English verb in -s may be taken for a noun, so what stands before it decides.
     bare = [item for item in clause.items if not item.role and item.number is None]
-    # The form of English verbs in -s tells nothing, so what comes first decides.
-    is_about_other = bool(bare) and not bare[0].name and bare[0].token.word.isascii()
-    return next(iter([*subjects, *([] if is_about_other else named)]), None)
+    is_about_other = language == "en" and bool(bare) and not bare[0].name
+    return None if is_about_other else next(iter(named), None)
 
 
 def _can_mean(
@@ -260,20 +261,20 @@ def _part_of(
     language: str,
 ) -> SentencePart:
     start = clause.start
-    first, kept = "", []
+    beginning, placed = "", []
     if subject:
         mention = mentions[subject.token.mention]
         before = sentence[: mention.start].split()
         role = before[-1] if before and before[-1].lower() in clause_words(language).roles else ""
-        first = f"{role} {mention.text} ".lstrip()
-        shift = len(first) - 1 - len(mention.text) - mention.start
-        kept = [replace(mention, start=mention.start + shift, end=mention.end + shift)]
+        beginning = f"{role} {mention.text} ".lstrip()
+        shift = len(beginning) - 1 - len(mention.text) - mention.start
+        placed = [replace(mention, start=mention.start + shift, end=mention.end + shift)]
         if clause.pronoun and clause.pronoun.start == start:
             start = clause.pronoun.end + 1
-    shift = len(first) - start
-    kept += [
+    shift = len(beginning) - start
+    placed += [
         replace(m, start=m.start + shift, end=m.end + shift)
         for m in mentions
         if start <= m.start and m.end <= clause.end
     ]
-    return SentencePart(first + sentence[start : clause.end], tuple(kept))
+    return SentencePart(beginning + sentence[start : clause.end], tuple(placed))

@@ -23,8 +23,6 @@ NAME = "·"
 KOREAN_PAST_MODIFIER = re.compile(r"[된진한운든탄난쓴간온린친킨낸른긴낀]$")
 ENGLISH_PRESENT = re.compile(r"..[^su\W\d]s$")
 NOT_VERBS = ("와", "과", "을", "를", "에", "에서", "의")
-
-
 WORD_SETS = (
     "joining",
     "subordinating",
@@ -48,7 +46,9 @@ class ClauseWords:
     """The role that a preposition or particle says."""
     exclusive_roles: frozenset[str]
     after_verbs: frozenset[str]
+    """Korean words such as `after`, before which a verb stands and after which a clause ends."""
     links: tuple[str, ...]
+    """Ends of Korean verbs that are linked to the next clause, beside `KOREAN_LINKS`."""
     nouns: frozenset[str]
     """Korean nouns that look like linked verbs."""
     modifiers: tuple[str, ...]
@@ -176,8 +176,8 @@ def _is_modifier(tokens: list[Token], place: int) -> bool:
         return False
     if after in clause_words("ko").after_verbs or counter_of(after):
         return False
-    is_said = [not token.is_word for token in tokens]
-    return any(is_said[:place]) and any(is_said[place + 2 :])
+    is_name_or_number = [not (token.is_word or token.is_mark) for token in tokens]
+    return any(is_name_or_number[:place]) and any(is_name_or_number[place + 2 :])
 
 
 def _with_first_words(clauses: list[list[Token]], language: str) -> list[list[Token]]:

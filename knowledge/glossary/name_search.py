@@ -121,16 +121,20 @@ class TitleWords:
         self.totals: Floats = np.array(
             [sum(self.rarity[word] for word in title) or 1.0 for title in self.titles] or [1.0]
         )
-        # A foreign word, as it stands in a question, and the English words of titles it stands for.
-        self.meanings: dict[str, frozenset[str]] = {}
-        # The foreign words of the list by their keys, also those that no title needs.
+        # The foreign words of the list by their keys, with the English words of titles that each
+        # stands for; also those that no title needs.
         self.listed: dict[str, dict[str, frozenset[str]]] = defaultdict(dict)
         for foreign, english in words.items():
             known = frozenset(word_stem(fold_name(word)) for word in english) & holders.keys()
             if key := word_key(foreign):
-                self.listed[key][fold_name(foreign)] = known
-                if known:
-                    self.meanings[key] = self.meanings.get(key, frozenset()) | known
+                same, name = self.listed[key], fold_name(foreign)
+                same[name] = same.get(name, frozenset()) | known
+        # What a key stands for, whichever of its words is meant.
+        self.meanings = {
+            key: known
+            for key, same in self.listed.items()
+            if (known := frozenset[str]().union(*same.values()))
+        }
         self.longest = max((len(key) for key in self.meanings if has_hangul(key)), default=0)
         words_of_titles = {
             word for title in titles for word in LATIN_WORD.findall(fold_name(title))

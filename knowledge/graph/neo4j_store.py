@@ -15,7 +15,7 @@ from knowledge.graph.neo4j_driver import Neo4j, QueryTooSlow
 from knowledge.graph.postgres_store import PostgresGraph, facts_by_id, unknown_entity
 from knowledge.graph.presenters import to_edge_out, to_node_out
 from knowledge.graph.projection import FOREVER, to_microseconds
-from knowledge.graph.protocol import MAX_NODES, AdjacentFacts, TooBroad, View, require_depth
+from knowledge.graph.protocol import MAX_NODES, AdjacentFacts, View, query_timeout, require_depth
 from knowledge.graph.read_metrics import NEO4J, counted_read
 from knowledge.graph.schemas import (
     EdgeOut,
@@ -118,7 +118,7 @@ class Neo4jGraph:
         try:
             return await self._neo.read(work)
         except QueryTooSlow:
-            raise TooBroad("The graph query took too long. Use a smaller depth.") from None
+            raise query_timeout() from None
 
     async def _fetch(
         self, tx: neo4j.AsyncManagedTransaction, statement: str, **values: Any

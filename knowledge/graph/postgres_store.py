@@ -16,7 +16,7 @@ from knowledge.graph import sql
 from knowledge.graph.bfs import Hop, shortest_hops
 from knowledge.graph.models import GraphEdge
 from knowledge.graph.presenters import to_edge_out, to_node_out
-from knowledge.graph.protocol import MAX_NODES, AdjacentFacts, TooBroad, View, require_depth
+from knowledge.graph.protocol import MAX_NODES, AdjacentFacts, View, query_timeout, require_depth
 from knowledge.graph.querysets import FactQuerySet
 from knowledge.graph.read_metrics import POSTGRES, counted_read
 from knowledge.graph.schemas import (
@@ -177,7 +177,5 @@ def statement_timeout() -> Iterator[None]:
                 cursor.execute(SET_TIMEOUT, [before])
     except OperationalError as error:
         if isinstance(error.__cause__, QueryCanceled):
-            raise TooBroad(
-                _("The graph query took too long. Use a smaller depth or a less connected entity.")
-            ) from None
+            raise query_timeout() from None
         raise

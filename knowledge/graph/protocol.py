@@ -73,6 +73,13 @@ class TooBroad(Problem):
     code, title = "too_broad", "The graph query took too long"
 
 
+def query_timeout() -> TooBroad:
+    """Return the problem of a query that the database cancelled because of its time."""
+    return TooBroad(
+        _("The graph query took too long. Use a smaller depth or a less connected entity.")
+    )
+
+
 def require_depth(depth: int) -> int:
     """Return `depth`; raise `Invalid` unless it is 1 to `MAX_DEPTH`."""
     if not 1 <= depth <= MAX_DEPTH:

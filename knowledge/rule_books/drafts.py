@@ -105,7 +105,7 @@ def rules_of(reading: ImportReading) -> list[RuleDraft]:
 def _with_things(
     sections: Sequence[tuple[RuleDraft, Sequence[SectionThing]]],
 ) -> Iterator[RuleDraft]:
-    """Yield each section, and after it the things that it alone names."""
+    """Yield each section, and after it the things in it, if it alone names most of them."""
     known = Counter(fold_name(section.title) for section, _things in sections)
     known.update(fold_name(thing.name) for _section, things in sections for thing in things)
     for section, things in sections:

@@ -5,7 +5,7 @@ import html
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from statistics import median
 
 from retrieval.text import fold_name
@@ -19,7 +19,7 @@ LEAST_WORDS = 3
 LONGEST_NAME = 60
 LEAST_STATISTICS = 3
 
-_RULER = re.compile(r"\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*")
+_RULER_CELL = re.compile(r":?-+:?")
 _CELL_END = re.compile(r"(?<!\\)\|")
 _MARKS = re.compile(r"[*_`]+")
 _BOLD_NAME = re.compile(r"\*\*([^*\n]{1,60}?)[.:]?\*\*[.:]?[ \t\\]*")
@@ -52,9 +52,9 @@ def named_things(body: str) -> list[SectionThing]:
 
 def _things_in_tables(lines: Sequence[str]) -> Iterator[SectionThing]:
     for at, line in enumerate(lines):
-        if at and _is_row(lines[at - 1]) and "-" in line and _RULER.fullmatch(line.strip()):
+        if at and _is_row(lines[at - 1]) and _is_ruler(line):
             labels = _cells(lines[at - 1])
-            rows = [_cells(row) for row in _rows_from(lines, at + 1)]
+            rows = [_cells(row) for row in takewhile(_is_row, lines[at + 1 :])]
             yield from _things_in_table(labels, rows)
 
 
@@ -93,15 +93,13 @@ def _text_of_row(labels: Sequence[str], row: Sequence[str], named: int) -> str:
     return "\n\n".join(values)
 
 
-def _rows_from(lines: Sequence[str], at: int) -> Iterator[str]:
-    for line in lines[at:]:
-        if not _is_row(line):
-            return
-        yield line
-
-
 def _is_row(line: str) -> bool:
     return "|" in line
+
+
+def _is_ruler(line: str) -> bool:
+    """Whether a line is the one between the labels of a table and its rows."""
+    return "-" in line and all(map(_RULER_CELL.fullmatch, _cells(line)))
 
 
 def _cells(line: str) -> list[str]:

@@ -60,8 +60,8 @@ def find_or_create_book(
     system: GameSystem, *, title: str, world: World | None = None, **values: str
 ) -> Document:
     """Return the book of this title in the system; make it if there is none. `values`, such as its
-    licence, are those of a new book, and of one that has none. Raises `Conflict` when its ids
-    belong to another book."""
+    licence, are those of a new book, and of one that has none. Call within a transaction. Raises
+    `Conflict` when its ids belong to another book."""
     slug = book_slug(system, title)
     book = Document.objects.filter(world=world, slug=slug)
     other = book.exclude(system=system).first()
@@ -69,14 +69,15 @@ def find_or_create_book(
         message = _("The ids of this book belong to “%(title)s”: give it another title.")
         raise Conflict(message % {"title": other.title})
     book_values = {"title": title[:200], "edition": system.edition, **values}
-    found = book.filter(system=system).first()
+    found = book.filter(system=system).select_for_update().first()
     if found is None:
         return Document.objects.create(system=system, world=world, slug=slug, **book_values)
-    missing = [name for name, value in values.items() if value and not getattr(found, name)]
-    for name in missing:
-        setattr(found, name, values[name])
+    missing = {name: value for name, value in values.items() if value and not getattr(found, name)}
+    for name, value in missing.items():
+        setattr(found, name, value)
     if missing:
-        found.save(update_fields=missing)
+        found.version += 1
+        found.save(update_fields=[*missing, "version", "updated_at"])
     return found
 
 

@@ -156,7 +156,7 @@ def _find_rows(plan: SearchPlan, rows: CompiledRows, clock: Clock) -> Found:
 
     def run(vector: QueryVector | None, missing_legs: tuple[str, ...]) -> Found:
         request = plan.request
-        vector = vector and compared_with(vector, estimate)
+        vector = vector and choose_comparison(vector, estimate)
         statement = Statement(rows, vector, tuple(request.fields), request.one_of)
         parameters = _parameters(plan, vector, estimate)
         found_rows = statement.run(parameters, plan.preset, estimate)
@@ -229,7 +229,7 @@ def _embed_query(plan: SearchPlan) -> tuple[QueryVector | None, tuple[str, ...]]
     return QueryVector(embedder.name, embedder.dims, HalfVector(vector), across_scripts), ()
 
 
-def compared_with(vector: QueryVector, estimate: RowEstimate) -> QueryVector:
+def choose_comparison(vector: QueryVector, estimate: RowEstimate) -> QueryVector:
     """Return the vector as it is compared with such rows: across scripts if some are in another
     script than the question. A question that is not Latin asks texts that are all Latin as they
     are: the weights of the legs are fitted to such questions, too."""

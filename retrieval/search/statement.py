@@ -84,17 +84,17 @@ class QueryVector:
         return DISTANCE_ACROSS_SCRIPTS if self.across_scripts else DISTANCE
 
     @property
-    def index_scans(self) -> list[tuple[str, str]]:
+    def index_scans(self) -> tuple[tuple[str, str], ...]:
         """The order of each scan of the vector index, and a condition. In the order by the
         question's vector alone, passages in other scripts come late."""
-        orders = [(INDEXED.format(dims=int(self.dims), vector="vector"), "")]
-        if self.across_scripts:
-            by_other = INDEXED.format(dims=int(self.dims), vector="other_vector")
-            # A Latin question loses the part that other scripts lack, and they come first; a
-            # question in one of these has the same vector, which passages like it are nearest to.
-            is_latin = self.across_scripts.is_question_latin
-            orders.append((by_other, "" if is_latin else f" AND {IS_IN_ANOTHER_SCRIPT}"))
-        return orders
+        own = (INDEXED.format(dims=int(self.dims), vector="vector"), "")
+        if self.across_scripts is None:
+            return (own,)
+        by_other = INDEXED.format(dims=int(self.dims), vector="other_vector")
+        # A Latin question loses the part that other scripts lack, and they come first; a question
+        # in one of these has the same vector, which passages like it are nearest to.
+        is_latin = self.across_scripts.is_question_latin
+        return own, (by_other, "" if is_latin else f" AND {IS_IN_ANOTHER_SCRIPT}")
 
 
 @dataclass(frozen=True)
@@ -117,7 +117,7 @@ class Statement:
             self.one_of,
             vector.model,
             vector.distance,
-            ((vector.distance, ""),) if exact else tuple(vector.index_scans),
+            ((vector.distance, ""),) if exact else vector.index_scans,
             CANDIDATE_OF_FEW if few else CANDIDATE,
         )
 

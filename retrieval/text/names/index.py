@@ -165,19 +165,17 @@ class NameIndex:
             detail = _(
                 "No %(what)s is called %(name)r here. Write the whole name, an alias or the id."
             ) % {"what": _(what), "name": name}
-            # An alias in another script resembles no name that is shown.
-            meant = [match.name for match in self.find(name)]
-            candidates = list(dict.fromkeys([*meant, *self.suggest(name)]))[:CANDIDATES]
-            raise NotFound(detail, candidates=candidates)
+            raise NotFound(detail, candidates=self.suggest(name))
         return self.resolve(name, what=what, ids=ids)
 
     def suggest(self, name: str) -> list[str]:
-        """Return up to five names that resemble `name`."""
+        """Return up to five names that `name` may mean, also by an alias, or that resemble it."""
         names = {entry.name: fold_name(entry.name) for entry in self.entries}
         near = process.extract(
             fold_name(name), names, scorer=fuzz.WRatio, limit=CANDIDATES, score_cutoff=55
         )
-        return [similar for _text, _score, similar in near]
+        meant = dict.fromkeys(match.name for match in self.find(name))
+        return [*(meant | dict.fromkeys(similar for *_score, similar in near))][:CANDIDATES]
 
     def mentions(self, text: str, *, typos: bool = True) -> list[NameMention]:
         """Return the names in `text` from left to right; where matches overlap, the longest and

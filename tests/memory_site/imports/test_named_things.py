@@ -93,7 +93,11 @@ class TestReading:
         assert named_things(CREATURES.split("**Tide Troll**", 1)[0]) == []
 
     @pytest.mark.parametrize(
-        "body", ["|", "|\n|---|", "a|b\n|-|\nc", "**\n**", "|" * 5000, "**a**\n" * 5000]
+        "body",
+        [
+            *("|", "|\n|---|", "a|b\n|-|\nc", "**\n**", "|" * 5000, "**a**\n" * 5000),
+            "a|b\n-" + " " * 200_000 + "x",
+        ],
     )
     def test_odd_texts_hold_nothing(self, body: str) -> None:
         assert named_things(body) == []

@@ -212,7 +212,7 @@ class TestTheCommand:
         Document.objects.update(licence="", attribution="")
         assert "unchanged" in import_rules(ruleset, "Salt")
         book = Document.objects.get()
-        assert (book.title, book.licence) == ("oarsworn", "CC BY 4.0")
+        assert (book.title, book.licence, book.version) == ("oarsworn", "CC BY 4.0", 2)
 
     def test_what_is_about_the_files_of_a_book_is_no_rule(self, vault: Path) -> None:
         notes = {
