@@ -236,7 +236,8 @@ def write_ruling(
 
 def lock_episode_of(entry: DispositionChange | OpinionChange) -> Episode | None:
     """Lock the episode of which the change is, if it is of one."""
-    rows = Episode.objects.select_for_update(of=("self",)).select_related("party", "world")
+    rows = Episode.objects.select_for_update(no_key=True, of=("self",))
+    rows = rows.select_related("party", "world")
     return rows.filter(pk=entry.episode_id).first() if entry.episode_id else None
 
 
