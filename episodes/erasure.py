@@ -25,6 +25,8 @@ def erase_episode(world: World, reference: str) -> dict[str, int]:
     # The retraction first, so that dispositions, reveals and facts are recomputed as if the episode
     # had never been.
     retract_episode(world, episode.external_id, reason="deleted for good")
+    # From now on nobody writes rows that refer to it.
+    Episode.objects.select_for_update().get(pk=episode.pk)
     for follower in followers():
         follower.follow_deletion(episode)
     rows = [

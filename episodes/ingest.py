@@ -82,7 +82,7 @@ def ingest_episode(
     # The party before the episode, in the order of every writer: the opposite order could deadlock.
     party = lock_party(find_party_of(summary, world, campaign))
     episode = (
-        Episode.objects.select_for_update()
+        Episode.objects.select_for_update(no_key=True)
         .filter(world=world, external_id=summary.summary_id)
         .first()
     )
@@ -186,9 +186,12 @@ def lock_party(party: Party) -> Party:
 
 def lock_episode(world: World, reference: str) -> Episode:
     """Lock the party, then the episode, in the order in which `ingest_episode` does."""
+    # NO KEY, as for the party: who writes a memory of the episode holds the lock of that memory,
+    # for which the holder of this one waits.
     episode = find_episode(world, reference)
     lock_party(episode.party)
-    rows = Episode.objects.select_for_update(of=("self",)).select_related("party__world")
+    rows = Episode.objects.select_for_update(no_key=True, of=("self",))
+    rows = rows.select_related("party__world")
     return cast(Episode, rows.get(pk=episode.pk))
 
 

@@ -150,7 +150,7 @@ def replace(
     namespace: Namespace, section: str, old: str, new: str, *, reason: str = ""
 ) -> CoreVersion | CoreProposal | None:
     """Replace `old` in the one line of a section that contains it, subject to policy and review. An
-    empty `new` removes the line; one that repeats what stands around `old` replaces the line."""
+    empty `new` removes the line; what stands before or after `old` may be repeated in `new`."""
     core, name = require_section(namespace, section)
     lines = core.sections[name]
     texts = [core_policy.split_bullet(line)[1] for line in lines]
@@ -172,13 +172,14 @@ def replace(
 
 
 def replace_text(line: str, old: str, new: str) -> str:
-    """Return `line` with `new` in place of `old`; `new` alone if it is a whole line, which begins
-    or ends as `line` does around `old`."""
+    """Return `line` with `new` in place of `old`. What stands before or after `old` is there once,
+    also if `new` repeats it: agents quote a part of a line and send the whole of it."""
     before, after = line.split(old, 1)
-    begins_alike = before.strip() and new.startswith(before.strip())
-    ends_alike = after.strip(" .!?") and new.rstrip(" .!?").endswith(after.strip(" .!?"))
-    if begins_alike or ends_alike:
-        return new
+    if new.startswith(before):
+        before = ""
+    end = after.rstrip(" .!?")
+    if end and new.rstrip(" .!?").endswith(end):
+        after = ""
     if new.endswith(tuple(".!?")) and after[:1] == new[-1]:
         after = after[1:]
     return f"{before}{new}{after}".strip()

@@ -26,9 +26,9 @@ from memories.schemas import (
 from memories.states import Bucket, State
 from retrieval.tasks import embed_soon
 from worlds.keys import Scope
-from worlds.rest import caller_of, tag
+from worlds.rest import caller_of, own_transaction, tag
 from worlds.rest_lists import ListQuery, TimeSort, page_of
-from worlds.rest_rows import digest_of_answer, require_unchanged, with_tag
+from worlds.rest_rows import check_unchanged, digest_of_answer, require_unchanged, with_tag
 
 MEMORY = "/item/{uuid:memory_id}"
 SORTS = {"created": "id", "updated": "updated_at"}
@@ -138,7 +138,7 @@ def reword(
 def delete_memory(request: HttpRequest, memory_id: UUID) -> Status[None]:
     """Like archiving it: searches do not find it, and it can be restored. `POST /memory/erase`
     deletes for good."""
-    change_state(request, memory_id, lifecycle.archive, reason="")
+    archive(request, memory_id)
     return Status(204, None)
 
 
@@ -152,8 +152,14 @@ def archive_memory(
     request: HttpRequest, response: HttpResponse, memory_id: UUID, entry: Body[ReasonIn]
 ) -> MemoryOut:
     """Exclude the memory from search. It is kept and can be restored."""
-    memory = change_state(request, memory_id, lifecycle.archive, reason=entry.reason)
-    return with_tag(response, present_memory(memory))
+    return with_tag(response, present_memory(archive(request, memory_id, reason=entry.reason)))
+
+
+def archive(request: HttpRequest, memory_id: UUID, *, reason: str = "") -> MemoryItem:
+    namespace, by = own_namespace(request), key_id(request)
+    memory = lifecycle.find_memory(namespace, memory_id)
+    with require_unchanged(request, memory, present_memory, locks=False):
+        return lifecycle.archive(namespace, memory_id, by=by, reason=reason)
 
 
 @router.post(
@@ -162,22 +168,18 @@ def archive_memory(
     summary="Restore a memory",
     response=MemoryOut,
 )
+@own_transaction
 def restore_memory(
     request: HttpRequest, response: HttpResponse, memory_id: UUID, entry: Body[ReasonIn]
 ) -> MemoryOut:
     """Make a superseded, archived, expired or rejected memory active again. Needs the scope
     agent:review if the agent's memories are reviewed."""
-    require_reviewer(request, own_namespace(request), Review.ALL)
-    memory = change_state(request, memory_id, lifecycle.restore, reason=entry.reason)
+    namespace = own_namespace(request)
+    require_reviewer(request, namespace, Review.ALL)
+    check_unchanged(request, lifecycle.find_memory(namespace, memory_id), present_memory)
+    by = key_id(request)
+    memory = lifecycle.restore(namespace, memory_id, by=by, reason=entry.reason)
     return with_tag(response, present_memory(memory))
-
-
-def change_state(request: HttpRequest, memory_id: UUID, change: Any, *, reason: str) -> MemoryItem:
-    namespace, by = own_namespace(request), key_id(request)
-    memory = lifecycle.find_memory(namespace, memory_id)
-    with require_unchanged(request, memory, present_memory, locks=False):
-        changed: MemoryItem = change(namespace, memory_id, by=by, reason=reason)
-    return changed
 
 
 @router.post(

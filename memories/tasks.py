@@ -2,14 +2,12 @@
 
 from celery import shared_task
 from django.conf import settings
-from django.db import transaction
 
 from memories.buckets.intents import embed_examples
 from memories.curation import lifecycle
-from memories.ledger.unsupported_insights import flag_unsupported
-from memories.models import Insight, Namespace
+from memories.models import Namespace
 from memories.reflection import run_reflection, start_reflection
-from memories.reflection.run import open_reflections
+from memories.reflection.run import flag_in_all_namespaces, open_reflections
 from memories.states import Bucket
 from memories.witnesses.backfill import remember_missing
 from retrieval.named_relations import prepare_relation_model
@@ -41,8 +39,7 @@ def reflect() -> int:
 
     Return the number of reflections that were run.
     """
-    with transaction.atomic():
-        flag_unsupported(Insight.objects.all())
+    flag_in_all_namespaces()
     with_episodes = Namespace.objects.filter(memories__bucket=Bucket.EPISODIC).distinct()
     for namespace in with_episodes.iterator():
         start_reflection(namespace)

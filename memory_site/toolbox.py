@@ -82,8 +82,7 @@ class Tool:
     profiles: frozenset[Profile]
     scope: Scope = Scope.TOOLS_READ
     calls_model: bool = False
-    """Whether it may call a language model, and so must not run inside a transaction.
-    """
+    """Whether it may call a model, and so must not run inside a transaction."""
 
     @property
     def name(self) -> str:
@@ -137,7 +136,13 @@ TOOLS: tuple[Tool, ...] = (
     Tool(memory_event, "Take in an event", OF_A_MEMORY, scope=Scope.AGENT_WRITE, calls_model=True),
     Tool(memory_ask, "Ask the memory", OF_A_MEMORY, scope=Scope.AGENT_WRITE, calls_model=True),
     Tool(memory_tell, "Tell another NPC", OF_A_MEMORY, scope=Scope.AGENT_WRITE),
-    Tool(memory_revise, "Correct or close a memory", OF_A_MEMORY, scope=Scope.AGENT_WRITE),
+    Tool(
+        memory_revise,
+        "Correct or close a memory",
+        OF_A_MEMORY,
+        scope=Scope.AGENT_WRITE,
+        calls_model=True,
+    ),
     Tool(task_begin, "Begin a task", OF_A_TASK, scope=Scope.AGENT_WRITE),
     Tool(task_note, "Note a step of the task", OF_A_TASK, scope=Scope.AGENT_WRITE),
     Tool(task_close, "End the task and learn", OF_A_TASK, scope=Scope.AGENT_WRITE),

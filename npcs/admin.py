@@ -16,6 +16,7 @@ from unfold.admin import ModelAdmin, TabularInline
 from episodes.admin import ReadOnlyAdmin
 from knowledge.graph.upsert import lock_graph
 from npcs import dispositions
+from npcs.change_states import state_of
 from npcs.dispositions import day_reached
 from npcs.field_links import FIELDS_WITH_ENTRY, unlinked_names
 from npcs.links import claims_of_npc
@@ -151,7 +152,7 @@ class DispositionChangeAdmin(OfLiveNPCs, ModelAdmin):
 
     @admin.display(description=_("state"))
     def state(self, entry: Any) -> str:
-        return "" if entry.about_id else dispositions.state_of(entry)
+        return "" if entry.about_id else state_of(entry)
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return obj is None and super().has_change_permission(request)

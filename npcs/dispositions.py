@@ -18,10 +18,10 @@ from django.db import transaction
 from django.db.models import OuterRef, Subquery
 from django.utils import timezone
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy, pgettext_lazy
 
 from episodes.ingest import lock_party
 from episodes.models import Episode
+from npcs.change_states import check_ruling, state_of
 from npcs.consequences import write_consequences
 from npcs.large_changes import hold_large_changes, is_large
 from npcs.models import (
@@ -33,17 +33,13 @@ from npcs.models import (
     OpinionChange,
 )
 from npcs.score import HIGHEST, LOWEST, FoldedScore, HasBase, ScoreChange, decay, fold
-from retrieval.errors import Conflict, Invalid
+from retrieval.errors import Invalid
 from worlds.models import Party
 
 Kind = DispositionChange.Kind
 # A shift may move by half of the scale of 200 points; a correction may cross all of it.
 LARGEST_SHIFT = 100
 LARGEST_CORRECTION = 200
-
-
-class NotInForce(Conflict):
-    code, title = "not_in_force", "The change does not count as it is"
 
 
 @transaction.atomic
@@ -208,60 +204,6 @@ VERDICTS: dict[str, Callable[..., DispositionChange]] = {
 }
 """The rulings by the word that the API and the pages use."""
 
-RULED_STATES: dict[str, tuple[str, ...]] = {
-    Kind.REVERSAL: ("counts",),
-    Kind.RESTORATION: ("reversal", "rejection"),
-    Kind.APPROVAL: ("pending",),
-    Kind.REJECTION: ("pending",),
-    Kind.REOPENING: ("counts", "rejection"),
-}
-"""The states in which a change can get each ruling."""
-STATE_NAMES = {
-    "counts": pgettext_lazy("state of a change", "counts"),
-    "pending": gettext_lazy("pending"),
-    "replaced": gettext_lazy("replaced"),
-    Kind.APPROVAL: gettext_lazy("approval"),
-    Kind.REJECTION: gettext_lazy("rejection"),
-    Kind.RESTORATION: gettext_lazy("restoration"),
-    Kind.REVERSAL: gettext_lazy("reversal"),
-    Kind.REOPENING: gettext_lazy("reopening"),
-}
-"""The states of a change and the rulings about it, as they stand in a sentence."""
-
-
-def state_of(entry: Any) -> str:
-    """Return `counts`, `pending`, `reversal`, `rejection` or `replaced` for a row
-    `with_ruling()`."""
-    if not entry.is_current:
-        return "replaced"
-    if entry.ruling in (Kind.REVERSAL, Kind.REJECTION):
-        return str(entry.ruling)
-    is_open = entry.ruling in (None, Kind.REOPENING)
-    return "pending" if entry.held and is_open else "counts"
-
-
-def check_ruling(change: Any, kind: str) -> None:
-    """Raise `NotInForce` when the change, read `with_ruling()`, cannot get a ruling of this
-    kind."""
-    state = state_of(change)
-    # What never waited cannot wait again.
-    if state not in RULED_STATES[kind] or (kind == Kind.REOPENING and not change.held):
-        raise NotInForce(why_no_ruling(change.pk, state, kind))
-
-
-def why_no_ruling(change: int, state: str, kind: str) -> str:
-    """Say why a change in this state cannot get a ruling."""
-    names = [_("“%(name)s”") % {"name": STATE_NAMES[each]} for each in RULED_STATES[kind]]
-    text = _(
-        "Change %(change)s is in the state “%(state)s”; for this (%(kind)s) it must be %(states)s."
-    )
-    return text % {
-        "change": change,
-        "state": STATE_NAMES[state],
-        "kind": STATE_NAMES[kind],
-        "states": _(" or ").join(names),
-    }
-
 
 @transaction.atomic
 def write_ruling(
@@ -294,7 +236,8 @@ def write_ruling(
 
 def lock_episode_of(entry: DispositionChange | OpinionChange) -> Episode | None:
     """Lock the episode of which the change is, if it is of one."""
-    rows = Episode.objects.select_for_update(of=("self",)).select_related("party", "world")
+    rows = Episode.objects.select_for_update(no_key=True, of=("self",))
+    rows = rows.select_related("party", "world")
     return rows.filter(pk=entry.episode_id).first() if entry.episode_id else None
 
 

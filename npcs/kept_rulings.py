@@ -18,7 +18,7 @@ COPIED = (
 )
 """What the entry of a ruling says, as far as its ledger has it."""
 ALLOWING = ("approval", "restoration")
-REOPENED = "reopening"
+REOPENING = "reopening"
 """The last ruling was taken back: there is none to keep."""
 
 
@@ -56,7 +56,7 @@ def identical_pairs(
     for change in changes:
         same = waiting.get(columns_of(change))
         ruling = same.popleft() if same else None
-        if ruling and ruling.kind == REOPENED:
+        if ruling and ruling.kind == REOPENING:
             continue
         # What does not wait needs no approval.
         if ruling and (change.held or ruling.kind not in ALLOWING):

@@ -9,8 +9,8 @@ from ninja import Body, Path, Query, Router
 
 from episodes.api import name_of
 from npcs import opinions
+from npcs.change_states import state_of
 from npcs.disposition_rules import rules_of, set_rules
-from npcs.dispositions import state_of
 from npcs.lookup import find_npc
 from npcs.models import DispositionRules, OpinionChange
 from npcs.opinions import Opinion, ShownEntry, find_faction, opinions_of, standings_of

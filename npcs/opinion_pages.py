@@ -9,7 +9,7 @@ from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
-from npcs.dispositions import NotInForce
+from npcs.change_states import NotInForce
 from npcs.models import OpinionChange
 from retrieval.errors import Problem
 

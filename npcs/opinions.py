@@ -14,15 +14,14 @@ from django.utils.translation import gettext as _
 from episodes.models import Episode
 from episodes.sql import statement
 from knowledge.graph.models import GraphNode, NodeKind
+from npcs.change_states import check_ruling, state_of
 from npcs.dispositions import (
     check_delta,
-    check_ruling,
     first_line,
     has_soft_ends,
     latest_in_world_time,
     lock_episode_of,
     require_reason,
-    state_of,
 )
 from npcs.large_changes import is_large
 from npcs.models import NPC, OpinionChange

@@ -15,7 +15,8 @@ from knowledge.graph.adjacency import neighbors_of_slug
 from knowledge.graph.labels import fact_sentence
 from knowledge.graph.protocol import View
 from knowledge.models import Lore, LorePassage, Rule
-from npcs.dispositions import half_life_of, state_of
+from npcs.change_states import state_of
+from npcs.dispositions import half_life_of
 from npcs.family import relatives_in
 from npcs.models import NPC, Disposition, DispositionChange, Secret
 from npcs.profile_schemas import KnownRelative, NPCProfile, NPCStatic, RelatedEntity

@@ -33,7 +33,7 @@ def trash_npcs(npcs: Sequence[NPC], *, by: str, at: datetime | None = None) -> i
         return 0
     lock_graph(world)
     ids = [npc.pk for npc in npcs]
-    rows = list(NPC.objects.select_for_update().filter(pk__in=ids, world=world))
+    rows = list(NPC.objects.select_for_update(no_key=True).filter(pk__in=ids, world=world))
     if not rows:
         return 0
     nodes = GraphNode.objects.believed_now().filter(
@@ -59,7 +59,7 @@ def restore_npcs(npcs: Sequence[NPC], *, by: str) -> int:
     require_unmerged(npcs)
     with transaction.atomic():
         lock_graph(world)
-        rows = NPC.with_trash.select_for_update().filter(pk__in=[npc.pk for npc in npcs])
+        rows = NPC.with_trash.select_for_update(no_key=True).filter(pk__in=[npc.pk for npc in npcs])
         trashed = list(rows.filter(world=world).exclude(deleted_at=None))
         slugs = [npc.slug for npc in trashed]
         live = NPC.objects.filter(world=world, slug__in=slugs)

@@ -56,11 +56,17 @@ def require_unchanged(
     Without `locks`, the service in the block takes a wider lock first (of a graph, of a namespace)
     and refuses by itself what is decided already: locking the row before would be a deadlock."""
     with transaction.atomic():
-        if "If-Match" in request.headers:
-            if locks:
-                lock_row(row)
-            check_match(request, digest_of_answer(present(row)))
+        if locks and "If-Match" in request.headers:
+            lock_row(row)
+        check_unchanged(request, row, present)
         yield row
+
+
+def check_unchanged(request: HttpRequest, row: Row, present: Callable[[Row], BaseModel]) -> None:
+    """Raise `Stale` when `If-Match` names another state than that of `present(row)`. For a service
+    that calls a model, and so must not run in the transaction of `require_unchanged`."""
+    if "If-Match" in request.headers:
+        check_match(request, digest_of_answer(present(row)))
 
 
 def set_location(response: HttpResponse, path: str) -> None:

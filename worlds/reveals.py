@@ -234,7 +234,8 @@ def visibility_in_force(row: Guarded, own: str) -> str:
 
 def lock_row(subject: Guarded) -> Guarded:
     # Two reveals of one row would otherwise overwrite each other's `known_to`.
-    row: Guarded = type(subject)._base_manager.select_for_update().get(pk=subject.pk)
+    rows = type(subject)._base_manager.select_for_update(no_key=True)
+    row: Guarded = rows.get(pk=subject.pk)
     return row
 
 

@@ -19,6 +19,7 @@ from memories.similarity.compare import Verdict
 from memories.similarity.resolve import MemoryLink
 from memories.states import LinkKind, State, name_of_state
 from retrieval.errors import Conflict, NotFound
+from worlds.idempotency import note_commit
 
 MAX_EXPIRED_AT_ONCE = 10_000
 RESTORABLE = {State.SUPERSEDED, State.ARCHIVED, State.EXPIRED, State.REJECTED}
@@ -75,6 +76,7 @@ def close(
         memory.expires_at = until
         memory.save(update_fields=["expires_at", "updated_at"])
         log_states([(memory.pk, State(memory.state), reason)], by=by)
+        note_commit()
     return memory
 
 
@@ -182,5 +184,6 @@ def change_one_state(
                 _("This memory is %(state)s already.") % {"state": name_of_state(memory.state)}
             )
         change_state([memory.pk], to=to, by=by, reason=reason)
+        note_commit()
     memory.state = to
     return memory

@@ -77,6 +77,13 @@ def lock_namespace(namespace: Namespace) -> Namespace:
     return row
 
 
+def lock_namespaces(ids: Collection[UUID]) -> None:
+    """Lock the rows of these namespaces, in one order for all writers, until the transaction
+    ends."""
+    rows = Namespace.objects.select_for_update().filter(pk__in=ids).order_by("pk")
+    list(rows.values_list("pk", flat=True))
+
+
 def commit(namespace: Namespace, plan: Plan) -> CommitResult:
     """Write `plan` as a whole, or raise `LedgerConflict` and write nothing.
 

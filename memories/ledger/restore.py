@@ -14,7 +14,7 @@ RENUMBERED = {StateChange, Evidence}
 
 def restore_row(row: Any, namespace: Namespace, number: int) -> bool:
     """Insert one row unless it is there or was erased; return whether it is new."""
-    if has_tombstone(row):
+    if is_erased(row):
         return False
     rows = type(row)._default_manager
     gets_new_number = type(row) in RENUMBERED
@@ -28,7 +28,7 @@ def restore_row(row: Any, namespace: Namespace, number: int) -> bool:
             for field in row._meta.concrete_fields
             if field.name != "id"
         }
-        if rows.filter(**values).exists() or rests_on_erased(row):
+        if rows.filter(**values).exists():
             return False
         row.pk = None
         row.save_base(raw=True, force_insert=True)
@@ -39,22 +39,13 @@ def restore_row(row: Any, namespace: Namespace, number: int) -> bool:
         with transaction.atomic():
             row.save_base(raw=True, force_insert=True)
     except IntegrityError as error:
-        if rests_on_erased(row):
-            return False
         raise Invalid(f"Line {number} does not fit the lines before it: {error}") from error
     return True
 
 
 def is_erased(row: Any) -> bool:
     """Whether the row, or one that it belongs to, was deleted for good."""
-    return has_tombstone(row) or rests_on_erased(row)
-
-
-def has_tombstone(row: Any) -> bool:
-    return isinstance(row.pk, UUID) and Tombstone.objects.filter(pk=row.pk).exists()
-
-
-def rests_on_erased(row: Any) -> bool:
-    names = ("memory_id", "observation_id", "older_id", "newer_id")
-    ids = [getattr(row, name) for name in names if getattr(row, name, None)]
+    # Foreign keys are checked at the end of the transaction, too late to leave out one row.
+    names = ("pk", "memory_id", "observation_id", "older_id", "newer_id")
+    ids = [value for name in names if isinstance(value := getattr(row, name, None), UUID)]
     return Tombstone.objects.filter(pk__in=ids).exists()

@@ -10,15 +10,16 @@ from dataclasses import replace
 from datetime import timedelta
 from uuid import UUID
 
+from django.db import transaction
 from django.db.models import F, Q, QuerySet
 from django.utils import timezone
 
 from memories.ingest.add import site_models
 from memories.ingest.model_add import Models
-from memories.ledger.commit import commit, namespace_transaction
+from memories.ledger.commit import commit, lock_namespaces, namespace_transaction
 from memories.ledger.plan import NewMemory, Particulars, Plan
 from memories.ledger.rows import evidence_of
-from memories.ledger.unsupported_insights import flag_unsupported
+from memories.ledger.unsupported_insights import find_unsupported, flag_unsupported
 from memories.models import Insight, InsightSource, MemoryItem, Reflection
 from memories.reflection.insights import InsightDraft, ReflectionGenerator
 from memories.reflection.themes import find_themes
@@ -108,6 +109,19 @@ def _write_insights(
         current.done_at, current.claimed_until = timezone.now(), None
         current.save(update_fields=["done_at", "claimed_until"])
     return [memory.id for memory in memories]
+
+
+def flag_in_all_namespaces() -> int:
+    """Flag the insights that lack an episode although no change of state told of it, such as those
+    that waited for approval meanwhile; return their number."""
+    rows = find_unsupported(Insight.objects.all())
+    count = 0
+    for namespace in sorted(set(rows.values_list("memory__namespace", flat=True))):
+        with transaction.atomic():
+            # Under the lock of its writers, which change the state of insights in any order.
+            lock_namespaces([namespace])
+            count += flag_unsupported(Insight.objects.filter(memory__namespace=namespace))
+    return count
 
 
 def _revisions(drafts: Sequence[InsightDraft], new_ids: Sequence[UUID]) -> list[MemoryLink]:

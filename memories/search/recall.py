@@ -84,17 +84,10 @@ def search(
     rows = searchable_rows(namespace, within, as_of)
     rows = where.apply(rows) if where else rows
     named = find_named(rows, query)
-    request = SearchRequest(
-        query=query,
-        scopes=[namespace.pk],
+    request = replace(
+        _request_for(namespace, query, named),
         limit=_hits_to_find(limit, has_neighbours=bool(neighbours)),
-        name_hits=named.passages(),
-        fields=(*turns.FIELDS, "turn_order"),
-        candidates=turns.CANDIDATES,
-        weigh=turns.weigh_turns,
-        map_vector=map_question,
         mode=mode,
-        language=namespace.language,
         rerank=rerank,
         least=least,
     )
@@ -113,6 +106,21 @@ def search(
     if count_recalls:
         recall_counts.count_recalls(memory.id for memory in memories)
     return RecallResult(memories, degraded, named)
+
+
+def _request_for(namespace: Namespace, query: str, named: NamedMemories) -> SearchRequest:
+    """Return the request of a question to a memory, in which turns of conversations are found by
+    those around them."""
+    return SearchRequest(
+        query=query,
+        scopes=[namespace.pk],
+        name_hits=named.passages(),
+        fields=(*turns.FIELDS, "turn_order"),
+        candidates=turns.CANDIDATES,
+        weigh=turns.weigh_turns,
+        map_vector=map_question,
+        language=namespace.language,
+    )
 
 
 @dataclass(frozen=True)

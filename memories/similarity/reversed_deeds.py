@@ -12,6 +12,7 @@ import yaml
 from memories.similarity.comparable_text import normalize_spelling
 from memories.similarity.question_type import is_same_word, stem
 from memories.similarity.word_roles import KOREAN_NOUN, KOREAN_ROLES, roled_text
+from memories.text_caches import text_cache
 from retrieval.text import WORD_OR_NUMBER, has_hangul, is_cyrillic
 
 FILE = Path(__file__).parent / "deeds.yaml"
@@ -47,18 +48,26 @@ def tells_the_reverse(question: str, text: str) -> bool:
 def tells_deed(question: str, text: str) -> bool | None:
     """Return whether `text` gives the one whom the question names the same part in the same deed;
     None if it is unclear or there is no such deed."""
-    asked, words = words_of(question), words_of(text)
+    asked_parts = parts_asked(question)
+    words = words_of(text) if asked_parts else []
     if len(words) > MOST_WORDS:
         return None
-    for deed in deeds():
-        if not any(map(deed.match, asked)) or not (known := part_asked(asked, deed)):
-            continue
-        told = part_in_text(words, known.name, deed)
-        if told is not None:
+    for deed, asked in asked_parts:
+        found = part_in_text(words, asked.name, deed)
+        if found is not None:
             # A Russian name in the same case has the same part, wherever it stands.
-            is_same_case = is_cyrillic(text.casefold()) and told.name == known.name
-            return told.part == known.part or is_same_case
+            is_same_case = is_cyrillic(text.casefold()) and found.name == asked.name
+            return found.part == asked.part or is_same_case
     return None
+
+
+@text_cache(maxsize=1_024)
+def parts_asked(question: str) -> tuple[tuple[re.Pattern[str], DeedPart], ...]:
+    """Return the deeds that the question asks for, each with the part of whom it names. Every
+    memory found is compared with them."""
+    words = words_of(question)
+    asked = [(deed, part_asked(words, deed)) for deed in deeds() if any(map(deed.match, words))]
+    return tuple((deed, part) for deed, part in asked if part)
 
 
 @cache

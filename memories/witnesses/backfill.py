@@ -27,7 +27,8 @@ def remember_missing(*, limit: int, world: World | None = None) -> int:
 def _remember_each(ids: Sequence[UUID]) -> Iterator[Episode]:
     for pk in ids:
         with transaction.atomic():
-            rows = Episode.objects.select_for_update(of=("self",)).select_related("world")
+            rows = Episode.objects.select_for_update(no_key=True, of=("self",))
+            rows = rows.select_related("world")
             episode = rows.filter(pk=pk, remembered=None).first()
             if episode is not None:
                 remember_episode(episode)

@@ -17,7 +17,7 @@ from memories.curation.withdrawal import (
     bring_back,
     withdraw_memories,
 )
-from memories.ledger.commit import change_state, commit
+from memories.ledger.commit import change_state, commit, lock_namespaces
 from memories.ledger.plan import NewMemory, Particulars, Plan
 from memories.models import Hearsay, MemoryItem, Namespace, Succession
 from memories.namespaces import namespace_of_npc
@@ -128,13 +128,24 @@ def _particulars(telling: Telling, told: MemoryItem | None) -> Particulars:
 @transaction.atomic
 def take_back(hearsay: Hearsay, *, by: str) -> None:
     """Undo a telling: the listener does not remember it, nor anyone to whom it was told on."""
-    hearsay.taken_back_at = hearsay.taken_back_at or timezone.now()
-    hearsay.save(update_fields=["taken_back_at"])
-    for wording in wordings_of(hearsay.memory_id):
-        change_state([wording], to=State.ARCHIVED, by=by, reason=TAKEN_BACK)
-    for further in Hearsay.objects.filter(heard_of=hearsay.memory_id):
-        if current_account(further) is None:
-            take_back(further, by=by)
+    tellings = with_further_tellings(hearsay)
+    lock_namespaces({each.memory.namespace_id for each in tellings})
+    for each in tellings:
+        # Who heard it from somebody else as well, or was there, can still tell of it.
+        if each == hearsay or current_account(each) is None:
+            each.taken_back_at = each.taken_back_at or timezone.now()
+            each.save(update_fields=["taken_back_at"])
+            for wording in wordings_of(each.memory_id):
+                change_state([wording], to=State.ARCHIVED, by=by, reason=TAKEN_BACK)
+
+
+def with_further_tellings(hearsay: Hearsay) -> list[Hearsay]:
+    """Return the telling and those by which it was told on, the earlier ones first."""
+    found = [hearsay]
+    for each in found:
+        rows = Hearsay.objects.filter(heard_of=each.memory_id).select_related("memory")
+        found += [further for further in rows if further not in found]
+    return found
 
 
 def wordings_of(memory_id: UUID) -> list[UUID]:

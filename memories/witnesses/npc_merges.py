@@ -12,13 +12,14 @@ from django.db.models import Exists, F, OuterRef, Q
 
 from episodes.models import Episode
 from memories.curation.withdrawal import bring_back, withdraw_memories
+from memories.ledger.commit import lock_namespaces
 from memories.models import ClientVector, Hearsay, MemoryItem, Namespace
 from memories.namespaces import namespace_of_npc
 from memories.querysets import MemoryQuerySet
 from memories.states import LinkKind
 from memories.witnesses.hearsay import IN_USE, wordings_of
-from memories.witnesses.upkeep import lock_namespaces, remember_episode
-from npcs.models import NPC, NPCMerge
+from memories.witnesses.upkeep import remember_episode
+from npcs.models import NPC, Appearance, NPCMerge
 
 Record = dict[str, list[str]]
 """Ids of the tellings that went over: `heard` by the merged NPC, and `told` by it."""
@@ -28,11 +29,26 @@ def lock_episodes(npc: NPC, *, also: Collection[str] = ()) -> list[UUID]:
     """Lock the episodes of which the NPC has a memory, or should have one, and those with the ids
     `also`; return the ids. Call it before the graph is locked, as whoever changes an episode
     does."""
-    own = Q(appearances__npc=npc) | Q(memories__namespace__npc=npc) | Q(pk__in=also)
-    named = Q(known_to__contains=[f"npc:{npc.slug}"])
-    ids = Episode.objects.filter(own | named, world=npc.world_id).values("pk")
-    rows = Episode.objects.filter(pk__in=ids).order_by("pk").select_for_update(of=("self",))
+    present = Appearance.objects.filter(npc=npc).values("episode")
+    remembered = MemoryItem.objects.filter(namespace__npc=npc).exclude(episode=None)
+    concerned = Q(pk__in=present) | Q(pk__in=remembered.values("episode")) | Q(pk__in=also)
+    concerned |= Q(known_to__contains=[f"npc:{npc.slug}"])
+    rows = Episode.objects.filter(concerned, world=npc.world_id).order_by("pk")
+    rows = rows.select_for_update(no_key=True)
     return list(rows.values_list("pk", flat=True))
+
+
+def lock_memories(npcs: Collection[NPC], episodes: Collection[UUID]) -> None:
+    """Lock every memory that a merge of `npcs` writes, in the order of all writers. Call it after
+    `lock_episodes` and before the graph is locked."""
+    present = Appearance.objects.filter(episode__in=episodes).values("npc")
+    of_episodes = MemoryItem.objects.filter(episode__in=episodes).values("namespace")
+    listeners = Hearsay.objects.filter(teller__in=npcs).values("memory__namespace")
+    concerned = Q(npc__in=npcs) | Q(npc__in=present) | Q(remembers_all=True)
+    concerned |= Q(pk__in=of_episodes) | Q(pk__in=listeners)
+    worlds = {npc.world_id for npc in npcs}
+    rows = Namespace.objects.filter(concerned, world__in=worlds)
+    lock_namespaces(set(rows.values_list("pk", flat=True)))
 
 
 def move_memories(merge: NPCMerge, episodes: Collection[UUID]) -> Record:
@@ -40,7 +56,6 @@ def move_memories(merge: NPCMerge, episodes: Collection[UUID]) -> Record:
     NPC is in the trash already, with its appearances at the kept one. What the two told each other
     stays as it is and out of use."""
     kept, merged = merge.kept, merge.merged
-    lock_memories(merge, episodes)
     heard = Hearsay.objects.filter(memory__namespace__npc=merged).exclude(teller=kept)
     heard = heard.exclude(same_telling(memory__namespace__npc=kept, teller=OuterRef("teller")))
     told = Hearsay.objects.filter(teller=merged).exclude(memory__namespace__npc=kept)
@@ -55,20 +70,9 @@ def move_memories(merge: NPCMerge, episodes: Collection[UUID]) -> Record:
 
 def put_memories_back(merge: NPCMerge, moved: Record, episodes: Collection[UUID]) -> None:
     """Give the tellings back, and let each of the two remember what it witnessed or was told."""
-    lock_memories(merge, episodes)
     give_tellings(moved, merge.merged)
     bring_back(wordings_of_all(between(merge).filter(taken_back_at=None)))
     remember_episodes(episodes)
-
-
-def lock_memories(merge: NPCMerge, episodes: Collection[UUID]) -> None:
-    """Lock every memory that is going to be written, in the order of all writers."""
-    both = [merge.kept_id, merge.merged_id]
-    tellings = Hearsay.objects.filter(teller__in=both)
-    concerned = Q(npc__in=both) | Q(memories__episode__in=episodes)
-    concerned |= Q(pk__in=tellings.values("memory__namespace"))
-    rows = Namespace.objects.filter(concerned, world=merge.world_id)
-    lock_namespaces(set(rows.values_list("pk", flat=True)))
 
 
 def same_telling(**between: Any) -> Exists:

@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
+from django.db.models import F
+
 from memories.models import Hearsay, MemoryItem, Namespace
 from memories.search.in_world_days import days_of_campaigns
 from memories.witnesses.accounts import WITNESSED
@@ -31,7 +33,8 @@ class Remembered:
 
 
 def remembered_by(npc: NPC, *, campaign: UUID | None = None, limit: int = 50) -> list[Remembered]:
-    """Return what `npc` remembers, latest in-world day first. Nothing is written."""
+    """Return what `npc` remembers, latest in-world day first, what has no day last. Nothing is
+    written."""
     namespace = Namespace.objects.filter(npc=npc).first()
     if namespace is None:
         return []
@@ -39,7 +42,7 @@ def remembered_by(npc: NPC, *, campaign: UUID | None = None, limit: int = 50) ->
     rows = rows.remembered_on(days_of_campaigns(namespace))
     rows = rows.of_campaign(campaign) if campaign else rows
     rows = rows.select_related("episode", "hearsay__teller")
-    latest = rows.order_by("-in_world_at", "-timestamp_ms")[:limit]
+    latest = rows.order_by(F("in_world_at").desc(nulls_last=True), "-timestamp_ms")[:limit]
     return present_remembered(list(latest))
 
 

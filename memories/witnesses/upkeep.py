@@ -5,7 +5,7 @@ Each function can be repeated.
 """
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 from uuid import UUID
 
@@ -15,7 +15,7 @@ from django.utils import timezone
 
 from episodes.models import Episode
 from memories.curation.withdrawal import bring_back, withdraw_memories, withdrawn_among
-from memories.ledger.commit import commit
+from memories.ledger.commit import commit, lock_namespaces
 from memories.ledger.plan import NewMemory, Particulars, Plan
 from memories.models import MemoryItem, Namespace, RememberedEpisode
 from memories.namespaces import namespace_of_npc, namespaces_that_remember_all
@@ -117,11 +117,6 @@ def slugs_merged_into(npcs: Iterable[NPC]) -> Mapping[UUID, list[str]]:
             slugs[kept_of[merge.kept_id]].append(merge.merged.slug)
         kept_of |= found
     return slugs
-
-
-def lock_namespaces(ids: Collection[UUID]) -> None:
-    rows = Namespace.objects.select_for_update().filter(pk__in=ids).order_by("pk")
-    list(rows.values_list("pk", flat=True))
 
 
 def write_account(namespace: Namespace, episode: Episode, account: Account) -> None:

@@ -12,9 +12,14 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from episodes.ingest import lock_party
+from episodes.ingest import lock_party, retry_deadlocks
 from knowledge.graph.upsert import lock_graph
-from memories.witnesses.npc_merges import lock_episodes, move_memories, put_memories_back
+from memories.witnesses.npc_merges import (
+    lock_episodes,
+    lock_memories,
+    move_memories,
+    put_memories_back,
+)
 from memory_site.npc_merging.biography import put_biography_back, trash_biography
 from memory_site.npc_merging.facts import move_facts, put_facts_back
 from memory_site.npc_merging.ledgers import (
@@ -31,6 +36,7 @@ from retrieval.errors import Conflict, Invalid
 from worlds.versions import require_version
 
 
+@retry_deadlocks
 def merge_npcs(
     merged: NPC,
     *,
@@ -51,9 +57,10 @@ def merge_npcs(
     if merged.world_id != into.world_id:
         raise Invalid(_("The two NPCs are of different worlds."))
     with transaction.atomic():
-        # Parties and episodes before the graph, as a new version of an episode locks them.
+        # Parties, episodes and memories before the graph, as a version of an episode locks them.
         parties = [lock_party(party) for party in parties_of(merged, into)]
         episodes = lock_episodes(merged)
+        lock_memories([merged, into], episodes)
         lock_graph(into.world)
         merge = NPCMerge(
             world=into.world,
@@ -81,12 +88,14 @@ def merge_npcs(
 
 
 def lock_npc(npc: NPC) -> NPC:
-    row = NPC.objects.select_for_update().filter(pk=npc.pk).first()
+    # NO KEY: who writes an opinion of the NPC holds locks of memories, for which a merge waits.
+    row = NPC.objects.select_for_update(no_key=True).filter(pk=npc.pk).first()
     if row is None:
         raise Conflict(_("Somebody has deleted one of the two NPCs meanwhile."))
     return row
 
 
+@retry_deadlocks
 def undo_merge(merge: NPCMerge, *, by: str) -> NPCMerge:
     """Make the merged NPC what it was, with its dispositions, facts, secrets and pictures. What was
     recorded of the kept NPC since stays with it. Raises `Conflict` when the merge was undone
@@ -95,6 +104,7 @@ def undo_merge(merge: NPCMerge, *, by: str) -> NPCMerge:
         both = list(NPC.with_trash.filter(pk__in=[merge.kept_id, merge.merged_id]))
         parties = [lock_party(party) for party in parties_of(*both)]
         episodes = lock_episodes(merge.merged, also=merge.moved["appearances"])
+        lock_memories(both, episodes)
         lock_graph(merge.world)
         merge = NPCMerge.objects.select_for_update().get(pk=merge.pk)
         check_can_be_undone(merge)

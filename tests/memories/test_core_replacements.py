@@ -34,6 +34,12 @@ def replaced(namespace: Namespace, line: str, old: str, new: str) -> list[str]:
             "Answers are wanted in Korean.",
             ["- Answers are wanted in Korean."],
         ),
+        (
+            "Mira has a cat and a dog.",
+            "cat",
+            "Mira has a fox",
+            ["- Mira has a fox and a dog."],
+        ),
         ("Two cats live here.", "Two cats", "Three cats live here.", ["- Three cats live here."]),
     ],
 )

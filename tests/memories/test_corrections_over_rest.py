@@ -4,7 +4,10 @@ import json
 from typing import Any
 
 import pytest
+from django.db import connection
 
+from memories.curation import lifecycle
+from memories.curation.duplicates import ComparedMemory, compare_with_nearest
 from memories.models import MemoryItem
 from memories.models.namespaces import Namespace, Review
 from tests.memories.test_api import CORE, Agent
@@ -36,6 +39,30 @@ def test_an_edited_memory_keeps_its_metadata(mira: Agent) -> None:
     edited = mira("POST", f"/memory/item/{pk}/edit", {"text": "Jory cut the rope at dawn."})
     assert edited["text"] == "Jory cut the rope at dawn."
     assert MemoryItem.objects.get(pk=edited["id"]).metadata["place"] == "ferry"
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("by_tool", [False, True])
+def test_no_transaction_is_open_while_a_restored_memory_is_compared(
+    mira: Agent, monkeypatch: pytest.MonkeyPatch, by_tool: bool
+) -> None:
+    inside = []
+
+    def compare(memory: MemoryItem) -> list[ComparedMemory]:
+        inside.append(connection.in_atomic_block)
+        return compare_with_nearest(memory)
+
+    monkeypatch.setattr(lifecycle, "compare_with_nearest", compare)
+    pk = add(mira, ROPE)
+    mira("POST", f"/memory/item/{pk}/archive", {})
+    if by_tool:
+        path, body = "/tools/memory_revise", {"memory_id": pk, "action": "restore"}
+    else:
+        path, body = f"/memory/item/{pk}/restore", {}
+    first, again = (mira("POST", path, body, **{"Idempotency-Key": "once"}) for _time in range(2))
+    assert inside == [False]
+    assert first == again
+    assert first["state"] == "active"
 
 
 def test_a_merge_answers_with_the_new_memory(mira: Agent) -> None:

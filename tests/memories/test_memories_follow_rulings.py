@@ -1,9 +1,11 @@
 """A memory is as important as those changes of its episode that count: one that waits for approval,
 was rejected or reversed left no impression."""
 
+import threading
 from typing import Any
 
 import pytest
+from django.db import connection, transaction
 
 from episodes.ingest import ingest_episode
 from episodes.models import Episode
@@ -18,6 +20,7 @@ from npcs.models import NPC, DispositionChange, OpinionChange
 from npcs.opinions import rule_on_opinion
 from npcs.trash import restore_npcs, trash_npcs
 from tests import cast
+from tests.memories.test_reflection import wait_for_a_lock
 from worlds.models import Party, World
 
 pytestmark = pytest.mark.django_db
@@ -131,6 +134,30 @@ def test_who_is_in_the_trash_meanwhile_comes_back_with_the_memory(world: World) 
     approve(DispositionChange.objects.get(), **BY)
     restore_npcs([jory], by="anna")
     assert memory("jory-fenn").is_witnessed
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_telling_and_a_ruling_at_once_do_not_wait_for_each_other(world: World) -> None:
+    record(world, robbed(-50))
+    told = Telling(
+        NPC.objects.get(slug="mira-voss"),
+        NPC.objects.get(slug="jory-fenn"),
+        memory_id=memory().memory.pk,
+    )
+
+    def rule() -> None:
+        approve(DispositionChange.objects.get(), **BY)
+        connection.close()
+
+    worker = threading.Thread(target=rule)
+    with transaction.atomic():
+        tell(told, by="gm", made_by=Maker.PERSON)
+        worker.start()
+        wait_for_a_lock()
+    worker.join()
+    assert impression()[0] == -50
+    listener = remembered_by(NPC.objects.get(slug="jory-fenn"))
+    assert sorted(each.way for each in listener) == ["heard", "witnessed"]
 
 
 def test_what_was_told_on_stays_told(world: World) -> None:

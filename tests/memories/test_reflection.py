@@ -18,7 +18,7 @@ from django.utils import timezone
 
 from memories.buckets.events import MemoryEvent
 from memories.buckets.write_pipeline import OpenGate, WritePipeline
-from memories.curation import edits, lifecycle
+from memories.curation import edits, inbox, lifecycle
 from memories.erasure import deletion
 from memories.ingest.model_add import Models
 from memories.ledger.commit import change_state
@@ -32,7 +32,7 @@ from memories.reflection import (
     run_reflection,
     start_reflection,
 )
-from memories.reflection.run import open_reflections
+from memories.reflection.run import flag_in_all_namespaces, open_reflections
 from memories.states import Bucket, Maker, State
 from memories.tasks import reflect
 from memories.vectors import SiteSource, Vectors
@@ -272,6 +272,17 @@ def test_an_insight_is_flagged_as_soon_as_an_episode_is_retracted(mira: Namespac
     assert insight.memory.state == State.PENDING
     assert insight.flag == "Source episodes that are no longer valid: 1 of 3"
     assert flag_unsupported(Insight.objects.all()) == 0
+
+
+@pytest.mark.django_db
+def test_an_insight_that_is_approved_without_its_episode_waits_again(mira: Namespace) -> None:
+    pk = reflect_upon_bells(mira).pk
+    change_state([pk], to=State.PENDING)
+    lifecycle.archive(mira, MemoryItem.objects.get(text=BELLS[0]).pk)
+    assert flag_in_all_namespaces() == 0
+    inbox.approve(mira, pk, by="Ingrid")
+    assert flag_in_all_namespaces() == 1
+    assert MemoryItem.objects.get(pk=pk).state == State.PENDING
 
 
 @pytest.mark.django_db

@@ -65,6 +65,18 @@ def test_a_copy_does_not_bring_back_what_was_erased(mira: Namespace, world: Worl
     assert texts_in_order(copy) == texts_in_order(mira)
 
 
+@pytest.mark.django_db(transaction=True)
+def test_a_link_to_what_was_erased_is_left_out(mira: Namespace, world: World) -> None:
+    (three,) = remember(mira, "Mira Voss owns three ferries at the lower landing.").ids
+    (four,) = remember(mira, "Mira Voss owns four ferries at the lower landing.").ids
+    lines = list(transfer.export_namespace(mira))
+    assert Succession.objects.filter(older=three, newer=four).exists()
+    deletion.erase(mira, "memory", three, by="gm")
+    transfer.import_namespace(lines, world)
+    assert not Succession.objects.filter(older=three).exists()
+    assert not mira.memories.filter(pk=three).exists()
+
+
 def texts_in_order(namespace: Namespace) -> list[tuple[str, str]]:
     return list(namespace.memories.order_by("pk").values_list("text", "state"))
 

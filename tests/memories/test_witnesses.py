@@ -152,6 +152,12 @@ def reflect_upon_ropes(world: World) -> None:
         assert len(run_reflection(reflection) or []) == 1
 
 
+def test_what_has_no_day_is_listed_after_what_has_one(world: World) -> None:
+    reflect_upon_ropes(world)
+    days = [each.memory.in_world_at for each in remembered_by(npc("jory-fenn"))]
+    assert [day is None for day in days] == [False, False, False, True]
+
+
 def test_an_insight_from_retracted_episodes_leaves_use_with_them(world: World) -> None:
     reflect_upon_ropes(world)
     for pier in ("upper", "lower", "old"):

@@ -1,9 +1,13 @@
 """What two records of one person remember: of the kept one while they are merged, and of each after
 that is taken back."""
 
+import re
+from collections.abc import Callable
 from typing import Any
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from episodes.ingest import restore_episode, retract_episode
 from episodes.models import Episode
@@ -218,6 +222,25 @@ def test_memories_come_back_through_two_merges(send: ApiClient) -> None:
     assert (known("tomas-reed"), known("jory-fenn")) == (before, {})
     undo(first)
     assert (known("tom-reed"), known("tomas-reed")) == (before, {})
+
+
+def test_a_merge_and_its_undo_lock_memories_before_the_graph(send: ApiClient) -> None:
+    record(send, "Tom Reed")
+    order = ["worlds_party", "episodes_episode", "memories_namespace", "pg_advisory_xact_lock"]
+    assert tables_locked(merge) == order
+    merged = NPCMerge.objects.get()
+    assert tables_locked(lambda: undo(merged)) == order
+
+
+def tables_locked(write: Callable[[], object]) -> list[str]:
+    """Return what is locked until the first lock of a graph, each once."""
+    with CaptureQueriesContext(connection) as captured:
+        write()
+    lock = re.compile(
+        r"pg_advisory_xact_lock|(?<=FROM \")\w+(?=\".* FOR (?:NO KEY )?UPDATE)", re.DOTALL
+    )
+    found = [match[0] for query in captured if (match := lock.search(str(query["sql"])))]
+    return list(dict.fromkeys(found[: found.index("pg_advisory_xact_lock") + 1]))
 
 
 def test_a_reveal_does_not_take_a_memory_from_who_is_in_the_trash(send: ApiClient) -> None:

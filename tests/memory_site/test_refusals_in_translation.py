@@ -16,7 +16,8 @@ from knowledge.entry_store import CONSTRAINTS, save_entry
 from knowledge.models import Lore
 from memories.curation.lifecycle import find_memory
 from memories.models import Namespace
-from npcs.dispositions import check_delta, require_reason, set_score, why_no_ruling
+from npcs.change_states import why_no_ruling
+from npcs.dispositions import check_delta, require_reason, set_score
 from npcs.models import NPC
 from retrieval.errors import Problem
 from tests.memory_site.catalogues import PACKAGES, catalogue, read_po

@@ -24,7 +24,7 @@ pytestmark = pytest.mark.django_db
 def locks_taken(write: Callable[[], object]) -> list[str]:
     with CaptureQueriesContext(connection) as captured:
         write()
-    names = {"pg_advisory_xact_lock": "graph", "FOR UPDATE": "row"}
+    names = {"pg_advisory_xact_lock": "graph", "FOR UPDATE": "row", "FOR NO KEY UPDATE": "row"}
     return [name for query in captured for text, name in names.items() if text in query["sql"]]
 
 

@@ -33,11 +33,11 @@ def add_events(
 ) -> list[BatchOutcome]:
     """Add a record for each text that is not known; return what holds each. Raise `NotFound` for a
     record to supersede that is not there; then nothing is written."""
-    records = store.find(kind=KIND, limit=EVERY_RECORD)
-    known = {record.id: record for record in records if is_in_use(record)}
-    if missing := {pk for about in abouts for pk in about.supersedes} - known.keys():
-        raise NotFound(f"{min(missing)} is no memory in use, so nothing can supersede it.")
     with store.atomically():
+        records = store.find(kind=KIND, limit=EVERY_RECORD)
+        known = {record.id: record for record in records if is_in_use(record)}
+        if missing := {pk for about in abouts for pk in about.supersedes} - known.keys():
+            raise NotFound(f"{min(missing)} is no memory in use, so nothing can supersede it.")
         return [_add_event(store, known, *each) for each in zip(texts, abouts, strict=True)]
 
 

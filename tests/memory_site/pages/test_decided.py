@@ -14,6 +14,7 @@ from knowledge.proposals import propose
 from knowledge.schemas import LoreIn, ProposalIn
 from knowledge.upsert import upsert_lore
 from npcs import dispositions
+from npcs.change_states import NotInForce
 from npcs.models import NPC, Disposition, DispositionChange, OpinionChange
 from npcs.opinions import opinions_of
 from tests.cast import create_npc
@@ -112,7 +113,7 @@ def test_a_change_that_waits_again_does_so_in_the_profile_that_an_engine_reads(
 def test_only_what_waited_waits_again(mira: NPC, lanternbearers: Party) -> None:
     said = {"reason": "Kind.", "made_by": "gil"}
     change = dispositions.correct(mira, lanternbearers, by=5, **said)
-    with pytest.raises(dispositions.NotInForce):
+    with pytest.raises(NotInForce):
         dispositions.reopen(change, reason="No.", made_by="gil")
 
 
