@@ -97,8 +97,9 @@ def scene_context(viewer: Viewer, people: PeopleAtTable) -> dict[str, Any]:
     return {
         "party": people.party,
         "party_viewer": people.knowledge.viewer,
-        "cast": people.cast,
         "now": scene,
+        "known_cast": [person.npc for person in scene.cast if person.is_known],
+        "unknown_cast": [person.npc for person in scene.cast if not person.is_known],
         "targets": table.targets_of(people.party, people.cast),
         "steps": [
             ("10", _("10 minutes")),

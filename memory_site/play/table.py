@@ -274,7 +274,7 @@ def open_entry(viewer: Viewer, people: PeopleAtTable, slug: str) -> Opened:
         entry=entry,
         people=known[:MOST_PEOPLE],
         hidden_people=[npc for npc in everyone if npc not in known][:MOST_PEOPLE],
-        parts=parts_of(people.party, entries=[entry])[entry.pk],
+        parts=parts_of(people.party, entries=[entry], audience=knowledge.audience)[entry.pk],
     )
 
 
