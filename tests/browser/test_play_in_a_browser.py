@@ -93,7 +93,7 @@ def test_what_is_typed_while_a_part_is_fetched_again_stays(
 
 
 def test_a_button_works_as_soon_as_it_is_there(phone: Page, url: str, people: World) -> None:
-    """A part that has just been replaced takes the next tap itself; the page is not loaded again."""
+    """A part that was just replaced takes the next tap itself; the page is not loaded again."""
     page = phone
     page.goto(url + PLAY)
     page.get_by_role("button", name="Open a scene").tap()
