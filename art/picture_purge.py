@@ -2,12 +2,12 @@
 
 from collections.abc import Iterable
 from datetime import timedelta
-from uuid import UUID
 
 from django.conf import settings
 from django.utils import timezone
 
 from art.models import Picture, PictureUse
+from worlds.lookup import as_uuid
 from worlds.stored_files import delete_files_without_row, list_folder
 
 FOLDER = "pictures"
@@ -39,10 +39,3 @@ def ids_without_row(names: Iterable[str]) -> list[str]:
     ids = {key: name for name in names if (key := as_uuid(name))}
     present = set(Picture.objects.filter(pk__in=ids).values_list("pk", flat=True))
     return [name for key, name in ids.items() if key not in present]
-
-
-def as_uuid(name: str) -> UUID | None:
-    try:
-        return UUID(name)
-    except ValueError:
-        return None

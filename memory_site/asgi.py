@@ -170,12 +170,15 @@ class OneThreadHandler(ASGIHandler):
         try:
             request, refusal = self.create_request(scope, body)
             response: Any = refusal if request is None else self.get_response(request)
-            if isinstance(response, FileResponse):
+            has_body = scope["method"] != "HEAD"
+            if has_body and isinstance(response, FileResponse):
                 response.block_size = self.chunk_size
-                # It is closed, which would do this, when the client has the file.
+                # Closing the response does this, but a file is closed when the client has it.
                 close_old_connections()
                 return response, None
             try:
+                if not has_body:
+                    return response, []
                 if response.streaming and response.is_async:
                     return response, None
                 content = response.streaming_content if response.streaming else [response.content]

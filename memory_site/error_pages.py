@@ -13,7 +13,7 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from psycopg_pool import PoolTimeout
 
-from memory_site.errors import is_taken, problem_of, status_of
+from memory_site.errors import problem_of, status_of, unique_violation
 from retrieval.errors import Problem
 
 logger = logging.getLogger(__name__)
@@ -34,7 +34,7 @@ TITLES = {
 
 
 def is_expected(exc: Exception) -> bool:
-    return isinstance(exc, EXPECTED) or is_taken(exc)
+    return isinstance(exc, EXPECTED) or unique_violation(exc) is not None
 
 
 def error_page(request: HttpRequest, status: int, detail: str) -> HttpResponse:

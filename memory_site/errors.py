@@ -145,14 +145,17 @@ def unavailable(_exc: Exception) -> Problem:
     return Unavailable(_("Try again in a moment."), headers={"Retry-After": "2"})
 
 
-def is_taken(exc: BaseException) -> bool:
-    """Whether a unique constraint has refused a row: another request has written one with the same
-    name after this one had looked for it."""
-    return isinstance(exc, IntegrityError) and isinstance(exc.__cause__, UniqueViolation)
+def unique_violation(exc: BaseException) -> UniqueViolation | None:
+    """Return why a unique constraint has refused a row, if one has: another request has written one
+    with the same name after this one had looked for it."""
+    cause = exc.__cause__ if isinstance(exc, IntegrityError) else None
+    return cause if isinstance(cause, UniqueViolation) else None
 
 
 def from_integrity_error(exc: IntegrityError) -> Problem:
-    if is_taken(exc):
+    if violation := unique_violation(exc):
+        # It may be a fault of ours, which writes a row twice. The name holds no text of anybody.
+        logger.warning("A unique constraint refused a row: %s", violation.diag.constraint_name)
         return Conflict(
             _(
                 "Somebody else has just stored the same thing, or another one of that name: look "

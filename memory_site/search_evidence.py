@@ -9,11 +9,12 @@ fitted to questions with and without an answer (docs/search.md, `python -m bench
 """
 
 import math
+import threading
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from retrieval.embedders import get_embedder
-from retrieval.statement_pairs import has_pair_model, read_pair
+from retrieval.embedders import get_embedder, load_models_soon
+from retrieval.statement_pairs import has_pair_model, prepare_pair_model, read_pair
 from retrieval.text import has_hangul
 
 
@@ -56,6 +57,15 @@ SIZES = (100, 3_000)
 MOST_CERTAIN = 0.995
 MOST_CHARACTERS = 600
 """Of a text that is read with the question."""
+
+
+def load_search_models_soon() -> None:
+    """Start loading the models that a question of the site takes, once in each process. It takes
+    seconds, which somebody who opens a page spends on reading it."""
+    load_models_soon()
+    if get_embedder().name in WEIGHTS:
+        # A model that is loaded is not loaded again.
+        threading.Thread(target=prepare_pair_model, name="load-pairs", daemon=True).start()
 
 
 def has_evidence(question: str, found: Sequence[FoundText], passages: int) -> bool:

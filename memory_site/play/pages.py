@@ -18,9 +18,9 @@ from episodes.scenes import SceneEnded, end_scene
 from memory_site.play import table, table_scene
 from memory_site.play.party_knowledge import PartyKnowledge
 from memory_site.play.people import PeopleAtTable
+from memory_site.search_evidence import load_search_models_soon
 from npcs.lookup import find_npc
 from npcs.models import NPC
-from retrieval.embedders import load_models_soon
 from retrieval.errors import Ambiguous, Invalid, NotFound, Problem
 from retrieval.text import storage_flaw
 from worlds.models import Party, World
@@ -36,7 +36,7 @@ LONGEST_QUESTION = 300
 @gm_page
 def play_page(request: HttpRequest, viewer: Viewer, slug: str) -> HttpResponse:
     """What a game master needs at the table with one party."""
-    load_models_soon()
+    load_search_models_soon()
     since = since_for(request, viewer)
     viewer, party = table.at_table_of(viewer, slug)
     scene = running_scenes.find_open_scene(party)
@@ -97,8 +97,9 @@ def scene_context(viewer: Viewer, people: PeopleAtTable) -> dict[str, Any]:
     return {
         "party": people.party,
         "party_viewer": people.knowledge.viewer,
-        "cast": people.cast,
         "now": scene,
+        "known_cast": [person.npc for person in scene.cast if person.is_known],
+        "unknown_cast": [person.npc for person in scene.cast if not person.is_known],
         "targets": table.targets_of(people.party, people.cast),
         "steps": [
             ("10", _("10 minutes")),

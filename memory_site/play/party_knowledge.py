@@ -62,7 +62,8 @@ class PartyKnowledge:
         """Return the hits that the party knows, and the others. A statement for each kind."""
         refs = {kind: {hit.ref for each, _label, hit in hits if each == kind} for kind in KNOWN}
         known = {kind: set(KNOWN[kind](self.viewer, refs[kind])) for kind in KNOWN if refs[kind]}
-        is_known = [hit.ref in known[kind] for kind, _label, hit in hits]
+        # A campaign's entry may have the slug of a canon entry, and another name.
+        is_known = [(hit.ref, hit.title) in known[kind] for kind, _label, hit in hits]
         return (
             [each for each, shown in zip(hits, is_known, strict=True) if shown],
             [each for each, shown in zip(hits, is_known, strict=True) if not shown],
@@ -71,20 +72,20 @@ class PartyKnowledge:
 
 def known_npcs(viewer: Viewer, slugs: Iterable[str]) -> Any:
     rows = NPC.objects.in_world(viewer.world).visible_to(viewer.audience)
-    return rows.filter(slug__in=slugs).values_list("slug", flat=True)
+    return rows.filter(slug__in=slugs).values_list("slug", "name")
 
 
 def known_entries(viewer: Viewer, slugs: Iterable[str]) -> Any:
     rows = Lore.objects.in_world(viewer.world).visible_to(viewer.audience).only_published()
     rows = rows.known_in(viewer.campaign, viewer.audience)
-    return rows.filter(slug__in=slugs).values_list("slug", flat=True)
+    return rows.filter(slug__in=slugs).values_list("slug", "title")
 
 
 def known_rules(viewer: Viewer, keys: Iterable[str]) -> Any:
     rows = RulePassage.objects.in_force(viewer.world, viewer.campaign, viewer.audience)
     rows = rows.visible_to(viewer.audience).filter(rule__key__in=keys)
-    return rows.values_list("rule__key", flat=True).distinct()
+    return rows.values_list("rule__key", "rule__title").distinct()
 
 
 KNOWN = {"npc": known_npcs, "thing": known_entries, "rule": known_rules}
-"""The names of what a party knows, by kind of hit."""
+"""The references and names of what a party knows, by kind of hit."""

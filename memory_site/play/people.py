@@ -66,7 +66,7 @@ class PeopleAtTable:
 def people_at_table(knowledge: PartyKnowledge, npcs: Sequence[NPC]) -> list[Person]:
     party = knowledge.party
     texts = {npc.pk: npc.biography for npc in npcs if npc.biography and is_about_one(npc.biography)}
-    parts = parts_of(party, npcs=npcs, entries=texts.values())
+    parts = parts_of(party, npcs=npcs, entries=texts.values(), audience=knowledge.audience)
     table = disposition_table(npcs, [party], GM)
     return [
         Person(

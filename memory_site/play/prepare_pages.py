@@ -13,7 +13,7 @@ from memory_site.inbox_counts import count_waiting
 from memory_site.play import table
 from memory_site.play.pages import is_htmx, targets_in
 from memory_site.play.prepare import prepare, unknown_things
-from retrieval.embedders import load_models_soon
+from memory_site.search_evidence import load_search_models_soon
 from retrieval.errors import Problem
 from worlds.models import Party
 from worlds.page_streams import since_for
@@ -25,7 +25,7 @@ def prepare_page(request: HttpRequest, viewer: Viewer, slug: str) -> HttpRespons
     """What a game master reads before the next session with a party. What the party does not know
     takes as long as all the rest, so that the browser fetches it afterwards (`unknown_part`); with
     `further` the page has all of it, for a browser without scripts."""
-    load_models_soon()
+    load_search_models_soon()
     since = since_for(request, viewer)
     viewer, party = table.at_table_of(viewer, slug)
     has_all = bool(request.GET.get("further"))

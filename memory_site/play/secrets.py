@@ -79,9 +79,14 @@ class Part:
 
 
 def parts_of(
-    party: Party, *, entries: Iterable[Lore] = (), npcs: Iterable[NPC] = ()
+    party: Party,
+    *,
+    entries: Iterable[Lore] = (),
+    npcs: Iterable[NPC] = (),
+    audience: Audience | None = None,
 ) -> dict[UUID, list[Part]]:
-    """Return the parts of these things that are not for everyone, by the id of the thing."""
+    """Return the parts of these things that are not for everyone, by the id of the thing.
+    `audience` is that of `party`, which is read if it is not given."""
     things: list[Lore | NPC] = [*npcs, *entries]
     parts = [
         Part(KIND_OF[type(each)], each, each, "")
@@ -90,7 +95,7 @@ def parts_of(
     ]
     parts += _secrets_of_npcs([each for each in things if isinstance(each, NPC)])
     parts += _secret_blocks([each for each in things if isinstance(each, Lore)])
-    audience = audience_of_party(party)
+    audience = audience or audience_of_party(party)
     parts += _hidden_facts(party, things, audience)
     _mark_known(parts, things, audience)
     _add_log(parts, party)

@@ -93,7 +93,7 @@ def targets_of(party: Party, cast: Sequence[NPC]) -> Targets:
 # --- the box
 
 
-@dataclass
+@dataclass(frozen=True)
 class Opened:
     """What the box shows at once: a rule, a person or a thing. What begins with `hidden` is for
     the game master, everything if the party does not know the thing itself."""
@@ -110,7 +110,6 @@ class Opened:
     hidden_note: str = ""
     hidden_text: str = ""
     person: Person | None = None
-    entry: Lore | None = None
     people: list[NPC] = field(default_factory=list)
     hidden_people: list[NPC] = field(default_factory=list)
     parts: list[Part] = field(default_factory=list)
@@ -212,7 +211,17 @@ def open_rule(viewer: Viewer, people: PeopleAtTable, key: str) -> Opened:
     url = reverse("rule", args=[viewer.world.slug, rule.id])
     note = " · ".join(filter(None, [_("House rule") if rule.overrides else "", *rule.headings]))
     is_known = people.knowledge.knows(rule)
-    return Opened("rule", rule.title, url, key, shown, rest, rule.language, note, is_known)
+    return Opened(
+        "rule",
+        rule.title,
+        url=url,
+        ref=key,
+        shown=shown,
+        rest=rest,
+        language=rule.language,
+        note=note,
+        is_known=is_known,
+    )
 
 
 def find_rule(viewer: Viewer, key: str) -> GmHitOut | HitOut:
@@ -238,16 +247,16 @@ def open_person(viewer: Viewer, people: PeopleAtTable, slug: str) -> Opened:
     return Opened(
         "npc",
         npc.name,
-        url,
-        slug,
-        shown,
-        rest,
-        npc.language,
-        " · ".join(note),
-        person.is_known,
-        " · ".join(hidden_note),
-        "" if is_open else biography,
-        person,
+        url=url,
+        ref=slug,
+        shown=shown,
+        rest=rest,
+        language=npc.language,
+        note=" · ".join(note),
+        is_known=person.is_known,
+        hidden_note=" · ".join(hidden_note),
+        hidden_text="" if is_open else biography,
+        person=person,
         parts=person.parts,
     )
 
@@ -264,17 +273,16 @@ def open_entry(viewer: Viewer, people: PeopleAtTable, slug: str) -> Opened:
     return Opened(
         "thing",
         entry.title,
-        thing.address(),
-        slug,
-        shown,
-        rest,
-        entry.language,
-        entry.kind_name,
-        is_known,
-        entry=entry,
+        url=thing.address(),
+        ref=slug,
+        shown=shown,
+        rest=rest,
+        language=entry.language,
+        note=entry.kind_name,
+        is_known=is_known,
         people=known[:MOST_PEOPLE],
         hidden_people=[npc for npc in everyone if npc not in known][:MOST_PEOPLE],
-        parts=parts_of(people.party, entries=[entry])[entry.pk],
+        parts=parts_of(people.party, entries=[entry], audience=knowledge.audience)[entry.pk],
     )
 
 

@@ -29,7 +29,7 @@ class TableScene:
 
     scene: Scene | None
     cast: list[Person]
-    suggested: list[NPC]
+    suggested: Sequence[NPC] = ()
     """Those whom the party knows."""
     hidden: Sequence[NPC] = ()
     """Others who may come."""
@@ -61,19 +61,19 @@ def read_scene(viewer: Viewer, people: PeopleAtTable) -> TableScene:
         date = date_of(party, at, label)
         known = places_of(knowledge.viewer).only_published()
         places = list(known.values_list("title", flat=True)[:MOST_PLACES])
-        return TableScene(None, [], [], session=last, date=date, places=places)
+        return TableScene(None, [], session=last, date=date, places=places)
     may_come = people_who_may_come(viewer, party, scene)
     heading, hidden_heading = headings_of(scene, knowledge)
     return TableScene(
         scene,
         people.of(people.cast),
-        [npc for npc in may_come if knowledge.knows(npc)],
-        [npc for npc in may_come if not knowledge.knows(npc)],
-        heading,
-        hidden_heading,
-        scene.session is not None and knowledge.knows(scene.session),
-        scene.session,
-        date_of(party, scene.in_world_at, scene.in_world_label),
+        suggested=[npc for npc in may_come if knowledge.knows(npc)],
+        hidden=[npc for npc in may_come if not knowledge.knows(npc)],
+        heading=heading,
+        hidden_heading=hidden_heading,
+        session_is_known=scene.session is not None and knowledge.knows(scene.session),
+        session=scene.session,
+        date=date_of(party, scene.in_world_at, scene.in_world_label),
     )
 
 

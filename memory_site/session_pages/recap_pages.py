@@ -46,8 +46,8 @@ def cut_of(viewer: Viewer, session: Session, slug: str) -> Cut:
     # A number of days would tell the reader nothing.
     date = viewer.when(session) if viewer.calendar else session.in_world_label
     heading = " · ".join(part for part in (str(session), date) if part)
-    if party and session.visibility == "gm":
-        heading = date  # its title is not for the party
+    if party and not Session.objects.visible_to(audience).filter(pk=session.pk).exists():
+        heading = date  # the party does not know its title
     text = f"{heading}\n\n{body}".strip() if body else ""
     return Cut(audience, party.name if party else "", text)
 

@@ -2,7 +2,7 @@
 
 import re
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -53,14 +53,17 @@ def lexicon(language: str) -> ReportLexicon:
     """Return that of `language`, of English for one that has none."""
     name = language if language in LANGUAGES else "en"
     data = yaml.safe_load((DATA / f"{name}.yaml").read_text(encoding="utf-8"))
+    compile_words = partial(_compile, titles=data["titles"])
     return ReportLexicon(
         attitudes=tuple(
-            AttitudeCue(_compile(row["words"]), row["axis"], row["delta"], row.get("flips", False))
+            AttitudeCue(
+                compile_words(row["words"]), row["axis"], row["delta"], row.get("flips", False)
+            )
             for row in data["attitudes"]
         ),
         negation_follows=data.get("negation_follows", False),
         common=frozenset(data["common"].split()),
-        **{name: _compile(data.get(name, NEVER)) for name in PATTERNS},
+        **{name: compile_words(data.get(name, NEVER)) for name in PATTERNS},
     )
 
 
@@ -109,7 +112,9 @@ PATTERNS = (
 )
 
 
-def _compile(words: Any) -> re.Pattern[str]:
-    """Compile a pattern, or several of which one has to fit. Spaces stand for any white space."""
+def _compile(words: Any, *, titles: str) -> re.Pattern[str]:
+    """Compile a pattern, or several of which one has to fit. Spaces stand for any white space,
+    `<titles>` for the language's `titles`."""
     text = "|".join(words) if isinstance(words, list) else str(words)
+    text = text.replace("<titles>", titles)
     return re.compile(text.replace(" ", r"\s+"), re.IGNORECASE)

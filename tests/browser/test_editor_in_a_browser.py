@@ -161,6 +161,9 @@ def test_korean_is_composed_without_losing_letters(
     keyboard.send("Input.insertText", {"text": "한국"})
     page.keyboard.type(" 나룻배\n:::")
     expect_body(page, "Wet.\n\n:::secret\n한국 나룻배\n:::")
+    save(page)
+    quay.refresh_from_db()
+    assert quay.body.rstrip() == "Wet.\n\n:::secret\n한국 나룻배\n:::"
 
 
 @pytest.mark.parametrize("kind", ["paste", "drop"])
@@ -173,6 +176,7 @@ def test_a_picture_is_uploaded_where_it_is_put(
     expect(page.locator(".cm-content")).to_contain_text("picture:")
     picture = Picture.objects.latest("pk")
     expect_body(page, re.compile(rf"\(picture:{picture.pk}\)"))
+    assert (picture.world, picture.width, picture.height) == (quay.world, 8, 8)
 
 
 def test_a_refused_picture_says_why(chromium: Browser, live_server: LiveServer, quay: Lore) -> None:
@@ -181,6 +185,7 @@ def test_a_refused_picture_says_why(chromium: Browser, live_server: LiveServer, 
     page.locator(".editor input[type=file]").set_input_files([broken])  # type: ignore[list-item]
     expect(page.locator("[data-error]")).to_contain_text("map.png was not uploaded")
     expect_body(page, "Wet.")
+    assert not Picture.objects.exists()
 
 
 def test_a_draft_is_saved_offered_and_restored(
@@ -292,6 +297,7 @@ def test_the_keyboard_enters_works_and_leaves(
     expect(page.get_by_role("dialog")).to_be_visible()
     shot(page, "help")
     page.keyboard.press("Escape")
+    expect(page.get_by_role("dialog")).to_be_hidden()
     page.locator(".cm-content").click()
     page.keyboard.press("Escape")
     page.keyboard.press("Tab")

@@ -89,7 +89,9 @@ def test_so_it_is_with_worlds_and_game_systems(installation: Client, path: str) 
     assert (answer.status_code, answer.json()["code"]) == (409, "conflict")
 
 
-def test_a_form_says_that_somebody_was_faster(world: World, campaign: Campaign) -> None:
+def test_a_form_says_that_somebody_was_faster(
+    world: World, campaign: Campaign, caplog: pytest.LogCaptureFixture
+) -> None:
     designer = member(world, "anna", role="designer")
     designer.raise_request_exception = False
     answer = answer_beside(
@@ -100,3 +102,6 @@ def test_a_form_says_that_somebody_was_faster(world: World, campaign: Campaign) 
     )
     assert answer.status_code == 409
     assert "Somebody else" in answer.content.decode()
+    constraint = "party_slug_in_world"
+    assert constraint not in answer.content.decode()
+    assert constraint in caplog.text, "the log says what was refused"

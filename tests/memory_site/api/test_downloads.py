@@ -12,8 +12,10 @@ import pytest
 from django.conf import settings
 from django.core.files.base import ContentFile
 from django.db import connection
+from django.urls import reverse
 
 from memory_site.asgi import OneThreadHandler
+from tests.people import member
 from worlds import keys
 from worlds.archive_run import ArchiveRun
 from worlds.models import World
@@ -118,3 +120,22 @@ def test_a_client_that_leaves_ends_its_download(
 
     asyncio.run(request(handler, scope, read))
     assert sum(blocks) < SIZE / 2
+
+
+def test_of_a_head_request_no_file_is_read(
+    handler: OneThreadHandler, scope: dict[str, Any], world: World
+) -> None:
+    anna = member(world, "anna", role="gm")
+    cookie = f"sessionid={anna.cookies['sessionid'].value}".encode()
+    scope["method"], scope["headers"] = "HEAD", [(b"host", b"localhost"), (b"cookie", cookie)]
+    scope["path"] = reverse("archive-file", args=[world.slug, ArchiveRun.objects.get().pk])
+    blocks = []
+
+    async def read(block: bytes) -> bool:
+        blocks.append(block)
+        return True
+
+    start = asyncio.run(request(handler, scope, read))
+    assert start["status"] == 200
+    assert (b"content-length", str(SIZE).encode()) in start["headers"]
+    assert blocks == [b""]

@@ -4,21 +4,27 @@ from html.parser import HTMLParser
 from typing import Any
 
 import pytest
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 
 from episodes import running_scenes
 from episodes.ingest import ingest_episode
 from episodes.models import Scene
 from episodes.schemas import EpisodeIn
+from knowledge.entry_store import save_entry
 from knowledge.models import Lore
 from knowledge.schemas import RuleIn
 from knowledge.upsert import upsert_rule
+from memory_site.play.party_knowledge import PartyKnowledge
+from memory_site.site_hits import SiteHit
 from npcs.dispositions import correct
 from npcs.models import NPC, Secret
 from tests.cast import create_npc
 from tests.memory_site.play.conftest import PLAY, make_entry
-from worlds.audiences import Audience
+from worlds.audiences import GM, Audience
 from worlds.models import Party, World
+from worlds.pages import Viewer
 from worlds.reveals import reveal
 
 pytestmark = pytest.mark.django_db
@@ -262,3 +268,28 @@ def test_a_part_of_a_name_or_a_slip_is_answered_with_candidates(
     assert "Mira Voss" in shown.split("Who is meant?")[1]
     assert "Vossen" not in shown
     assert 'value="mira-voss"' in page
+
+
+def test_a_hidden_entry_of_a_campaign_with_the_slug_of_a_public_one_is_folded(
+    lanternbearers: Party, world: World
+) -> None:
+    canon = make_entry(world, "Grey Mill", visibility="public")
+    own = Lore(world=world, slug=canon.slug, title="Mill of the Court", status="published")
+    own.campaign, own.overrides = lanternbearers.campaign, canon
+    save_entry(own)
+    viewer = Viewer(world, "anna", may_see_all=True, own=GM, audience=GM)
+    hits = [("thing", "Lore", SiteHit(each.title, "", 1.0, ref=each.slug)) for each in (canon, own)]
+    known, hidden = PartyKnowledge(viewer, lanternbearers).split_hits(hits)
+    assert [hit.title for _kind, _label, hit in known] == ["Grey Mill"]
+    assert [hit.title for _kind, _label, hit in hidden] == ["Mill of the Court"]
+
+
+def test_the_page_reads_the_members_of_the_party_once(
+    anna: Client, lanternbearers: Party, mira: NPC, debt: Secret
+) -> None:
+    running_scenes.open_scene(lanternbearers, cast=[mira.slug])
+    for address in ("scene/", "lookup/?kind=npc&ref=mira-voss"):
+        with CaptureQueriesContext(connection) as captured:
+            read(anna, address)
+        members = [each for each in captured if 'worlds_character"."party_id" IN' in each["sql"]]
+        assert len(members) == 1

@@ -253,6 +253,24 @@ def test_a_recap_without_secrets_does_not_say_that_it_holds_some(
     assert "Holds no secrets" not in page
 
 
+@pytest.mark.parametrize(
+    ("fields", "is_shown"),
+    [
+        ({"visibility": "public"}, True),
+        ({"visibility": "gm"}, False),
+        ({"visibility": "revealed", "known_to": ["character:nuri"]}, False),
+    ],
+)
+def test_the_recap_of_a_party_has_the_title_of_the_session_if_it_knows_that(
+    table: Session, gm: Client, fields: dict[str, Any], is_shown: bool
+) -> None:
+    write(gm, what="Mira paid.")
+    Session.objects.update(title="The Court strikes", **fields)
+    cut = gm.get(f"{W}sessions/session-3/recap/?for=lanternbearers").context["cut"]
+    assert "Mira paid." in cut.text
+    assert ("The Court strikes" in cut.text) == is_shown
+
+
 def test_the_cut_for_a_party_holds_no_secret(table: Session, gm: Client) -> None:
     what = "Mira paid.\n\n:::secret\nJory holds the oar.\n:::"
     write(gm, what=what, notes="The ringer lives.")
