@@ -166,9 +166,14 @@ def restore_entry(request: HttpRequest, response: HttpResponse, ref: Reference) 
 def find_deletable_entry(caller: Caller, reference: str) -> Lore:
     """Return the entry. Raises `Forbidden` for canon if the key is bound to a campaign."""
     entry = find_lore_entry(caller.world, reference, campaign=caller.campaign)
+    require_no_canon(caller, entry)
+    return entry
+
+
+def require_no_canon(caller: Caller, entry: Lore) -> None:
+    """Raise `Forbidden` for canon if the key is bound to a campaign."""
     if caller.campaign and entry.campaign_id != caller.campaign.pk:
         raise Forbidden(f"This key changes the campaign {caller.campaign.slug} alone, not canon.")
-    return entry
 
 
 def delete_lore_entry(caller: Caller, entry: Lore) -> None:
@@ -268,7 +273,9 @@ def accept_proposal(
     row = find_proposal(caller, proposal_id)
     by = str(caller.key or "site")
     with require_unchanged(request, row, present_proposal):
-        lore = proposals.accept(row, by=by, entry=decision.entry, note=decision.note)
+        lore = proposals.accept(
+            row, by=by, entry=decision.entry, note=decision.note, only=caller.campaign
+        )
         embed_soon("lore")
     set_location(response, f"world/lore/{lore.slug}")
     return lore_to_out(lore)
@@ -305,6 +312,8 @@ def reopen_proposal(request: HttpRequest, response: HttpResponse, proposal_id: U
     before back. 409 when nobody decided it, or when the entry was edited since."""
     caller = require_gm(request)
     row = find_proposal(caller, proposal_id)
+    if row.lore:
+        require_no_canon(caller, row.lore)
     with require_unchanged(request, row, present_proposal):
         proposals.undo_proposal_decision(row, by=str(caller.key or "site"))
         embed_soon("lore")
