@@ -92,7 +92,7 @@ def get_lore(request: HttpRequest, response: HttpResponse, ref: Reference) -> Lo
     caller = require_gm(request)
     entry = find_lore_entry(caller.world, ref, campaign=caller.campaign)
     tag(response, entry.version)
-    return lore_to_out(entry)
+    return lore_to_out(entry, caller)
 
 
 @router.put(
@@ -133,7 +133,7 @@ def get_rule(request: HttpRequest, response: HttpResponse, ref: str) -> RuleOut:
     caller = require_gm(request)
     rule = find_own_rule(caller.world, ref, campaign=caller.campaign)
     tag(response, rule.version)
-    return rule_to_out(rule)
+    return rule_to_out(rule, caller)
 
 
 def rules_of(caller: Caller) -> "QuerySet[Rule]":

@@ -3,6 +3,7 @@ proposals.
 
 The operations are added to the router of `knowledge.api`: one address has one list of methods."""
 
+from functools import partial
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
@@ -104,7 +105,7 @@ def list_lore(
     if caller.campaign:
         rows = rows.filter(Q(campaign=None) | Q(campaign=caller.campaign))
     page = page_of(request, response, filter_lore(rows, caller, query), query, LORE_SORTS)
-    return page.answer("lore", lore_to_row)
+    return page.answer("lore", partial(lore_to_row, caller=caller))
 
 
 def filter_lore(rows: Any, caller: Caller, query: LoreListQuery) -> Any:
@@ -158,9 +159,10 @@ def delete_lore(request: HttpRequest, ref: Reference) -> Status[None]:
 )
 def restore_entry(request: HttpRequest, response: HttpResponse, ref: Reference) -> LoreOut:
     """By its id or slug. If the slug was taken meanwhile it gets another."""
-    row = restore_lore_entry(require_gm(request), ref)
+    caller = require_gm(request)
+    row = restore_lore_entry(caller, ref)
     tag(response, row.version)
-    return lore_to_out(row)
+    return lore_to_out(row, caller)
 
 
 def find_deletable_entry(caller: Caller, reference: str) -> Lore:
@@ -211,7 +213,8 @@ def list_rules(
     if query.kind:
         rows = rows.filter(kind=query.kind)
     rows = rows.select_related("document", "campaign", "overrides").defer("body")
-    return page_of(request, response, rows, query, RULE_SORTS).answer("rules", rule_to_row)
+    page = page_of(request, response, rows, query, RULE_SORTS)
+    return page.answer("rules", partial(rule_to_row, caller=caller))
 
 
 @router.delete(
@@ -278,7 +281,7 @@ def accept_proposal(
         )
         embed_soon("lore")
     set_location(response, f"world/lore/{lore.slug}")
-    return lore_to_out(lore)
+    return lore_to_out(lore, caller)
 
 
 @router.post(

@@ -147,7 +147,8 @@ def list_npcs(
         rows = trashed_npcs(caller.world)
     if query.faction:
         rows = rows.filter(Q(faction__iexact=query.faction) | Q(faction_lore__slug=query.faction))
-    return page_of(request, response, rows, query, SORTS).answer("npcs", present_row)
+    page = page_of(request, response, rows, query, SORTS)
+    return page.answer("npcs", partial(present_row, caller=caller))
 
 
 def require_npcs_audiences(caller: Caller, entry: NPCWrite, *, coming: Sequence[str]) -> None:
@@ -163,9 +164,10 @@ def require_npcs_audiences(caller: Caller, entry: NPCWrite, *, coming: Sequence[
     require_audiences(caller.world, sent, stored={*stored, *coming}, only=caller.campaign)
 
 
-def present_row(npc: NPC) -> NPCRow:
+def present_row(npc: NPC, caller: Caller) -> NPCRow:
     names = set(NPCRow.model_fields) - {"id", "npc_id"}
     values = {name: getattr(npc, name) for name in names}
+    values["known_to"] = caller.shown_audiences(npc.known_to)
     return NPCRow(id=str(npc.pk), npc_id=npc.slug, **values)
 
 
@@ -193,9 +195,10 @@ def delete_npc(request: HttpRequest, ref: Reference) -> Status[None]:
 )
 def restore_npc(request: HttpRequest, response: HttpResponse, ref: Reference) -> NPCRow:
     """By its id or slug. 409 when another NPC has the slug now."""
-    npc = restore_trashed_npc(require_gm(request), ref)
+    caller = require_gm(request)
+    npc = restore_trashed_npc(caller, ref)
     tag(response, npc.version)
-    return present_row(npc)
+    return present_row(npc, caller)
 
 
 def restore_trashed_npc(caller: Caller, reference: str) -> NPC:
@@ -240,13 +243,14 @@ def restore_version(
     request: HttpRequest, response: HttpResponse, ref: Reference, version_id: VersionId
 ) -> NPCRow:
     """Its fields are written as a new version; secrets, reveals and dispositions stay."""
-    npc = find_npc(require_gm(request).world, ref)
+    caller = require_gm(request)
+    npc = find_npc(caller.world, ref)
     record = find_version(npc, version_id)
     with expecting(request, npc.version):
         stored_npcs.restore_npc(npc, record, reason=f"restored version {version_id}")
     npc = NPC.objects.get(pk=npc.pk)
     tag(response, npc.version)
-    return present_row(npc)
+    return present_row(npc, caller)
 
 
 @router.get(

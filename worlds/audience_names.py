@@ -16,7 +16,7 @@ from django.utils.translation import gettext as _
 
 from retrieval.errors import Invalid
 from retrieval.text import KnownName, NameIndex
-from worlds.audiences import Audience
+from worlds.audiences import Audience, audiences_of_campaign
 from worlds.lookup import MOST_NAMES
 from worlds.models import Campaign, Character, Party, World
 
@@ -107,19 +107,6 @@ def parties_with_characters(
             for each in members.get(party.pk, ())
         ]
     return [*choices, *((f"character:{each.slug}", each.name) for each in members.get(None, ()))]
-
-
-def parties_and_members(parties: Iterable[Party]) -> list[str]:
-    """Return the audiences of `parties` and of their characters. One query."""
-    by_id = {party.pk: party.slug for party in parties}
-    members = Character.objects.filter(party__in=by_id).values_list("slug", flat=True)
-    own = [f"party:{slug}" for slug in by_id.values()]
-    return [*own, *(f"character:{slug}" for slug in members)]
-
-
-def audiences_of_campaign(campaign: Campaign) -> list[str]:
-    """Return the audiences of the parties that play in the campaign and of their characters."""
-    return parties_and_members(Party.objects.filter(campaign=campaign))
 
 
 def _names(world: World, kind: str, model: type[Model]) -> Iterator[AudienceName]:

@@ -17,8 +17,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from retrieval.errors import Ambiguous, Conflict, Invalid, NotFound
-from worlds.audience_names import audiences_of_campaign
-from worlds.audiences import Audience, Guarded, Visibility, is_known_to_party
+from worlds.audiences import Audience, Guarded, Visibility, audiences_of_campaign, is_known_to_party
 from worlds.lookup import as_uuid
 from worlds.models import Campaign, Reveal, World
 

@@ -11,8 +11,7 @@ from django.db.models import Max, Q, QuerySet
 from django.utils import timezone
 
 from retrieval.errors import Problem
-from worlds.audience_names import audiences_of_campaign
-from worlds.audiences import Audience
+from worlds.audiences import Audience, audiences_of_campaign
 from worlds.callers import Caller
 from worlds.event_model import Event
 
