@@ -21,9 +21,11 @@ from episodes.lookup import find_episode
 from episodes.models import Episode, EpisodeVersion
 from episodes.scenes import scene_and_session, warnings_of_new_ids
 from episodes.schemas import EpisodeIn, IngestReport, Outcome
+from knowledge.graph.schemas import audiences_in_facts
 from retrieval.errors import Conflict, Invalid, NotFound
 from retrieval.indexing import normalize_episode
 from retrieval.text import guess_language, without_secrets
+from worlds.audience_names import of_other_campaigns, require_audiences
 from worlds.lookup import find_campaign, find_party
 from worlds.models import Campaign, Party, World
 from worlds.versions import require_version
@@ -76,7 +78,8 @@ def ingest_episode(
     """Store `summary` with its effects; raises a `Problem` and writes nothing when any part of it
     is refused.
 
-    With `campaign`, only parties of that campaign are found. `StaleVersion` is raised when another
+    With `campaign`, only parties of that campaign are found, and nobody of another one learns
+    anything. `StaleVersion` is raised when another
     version than the expected one is stored.
     """
     # The party before the episode, in the order of every writer: the opposite order could deadlock.
@@ -89,6 +92,8 @@ def ingest_episode(
     require_version(episode, expected_version)
     if episode and (report := store_late_version(episode, summary, party, came_from)):
         return report
+    if campaign:
+        require_own_audiences(summary, campaign)
     plans = plan_effects(party, summary)  # before any write: a plan may refuse the episode
     warnings = warnings_of_new_ids(party, summary)
     outcome: Outcome = "replaced" if episode else "created"
@@ -213,6 +218,15 @@ def find_party_of(summary: EpisodeIn, world: World, only: Campaign | None) -> Pa
             % {"party": party.slug, "campaign": campaign.slug}
         )
     return party
+
+
+def require_own_audiences(summary: EpisodeIn, campaign: Campaign) -> None:
+    """Raise `Invalid` if the summary says that somebody of another campaign learned something, or
+    knows a fact."""
+    revealed_to = {name for entry in summary.reveals for name in entry.to}
+    named = revealed_to | audiences_in_facts(summary.facts)
+    if of_others := of_other_campaigns(named, campaign):
+        require_audiences(campaign.world, of_others, field="reveals, facts", only=campaign)
 
 
 def check_version(episode: Episode, summary: EpisodeIn) -> bool:

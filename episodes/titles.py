@@ -31,8 +31,8 @@ def first_words(text: str) -> str:
 
 
 def annotate_title(episodes: Any, audience: Audience) -> Any:
-    """Add `shown_title` to a queryset of episodes: what `title_of` returns, but empty where that
-    are words of the text."""
+    """Add `shown_title` to a queryset of episodes: what `title_of` returns, but empty where
+    that is words of the text."""
     scenes: Any = Scene.objects.visible_to(audience).filter(pk=OuterRef("scene"))
     title = NullIf(Subquery(scenes.values("title")[:1]), Value(""))
     place = NullIf("place", Value(""))

@@ -35,7 +35,6 @@ from worlds.bulk import BulkReport, write_all
 from worlds.callers import Caller
 from worlds.keys import Scope
 from worlds.lookup import find_campaign
-from worlds.models import World
 from worlds.rest import NeedsKey, caller_of, expecting, require_gm, tag
 from worlds.rest_rows import set_location
 
@@ -94,7 +93,7 @@ def get_lore(request: HttpRequest, response: HttpResponse, ref: Reference) -> Lo
     caller = require_gm(request)
     entry = find_lore_entry(caller.world, ref, campaign=caller.campaign)
     tag(response, entry.version)
-    return lore_to_out(entry)
+    return lore_to_out(entry, caller)
 
 
 @router.put(
@@ -135,7 +134,7 @@ def get_rule(request: HttpRequest, response: HttpResponse, ref: str) -> RuleOut:
     caller = require_gm(request)
     rule = find_own_rule(caller.world, ref, campaign=caller.campaign)
     tag(response, rule.version)
-    return rule_to_out(rule)
+    return rule_to_out(rule, caller)
 
 
 def rules_of(caller: Caller) -> "QuerySet[Rule]":
@@ -167,11 +166,11 @@ def _campaign_to_write(caller: Caller, entry: LoreIn | RuleIn) -> str | None:
 def _write_lore(
     caller: Caller, entry: LoreWrite, expected_version: int | None = None, *, warn: bool = False
 ) -> EntryWritten:
-    require_sound_markup(caller.world, entry.body)
+    require_sound_markup(caller.world, entry.body, only=caller.campaign)
     campaign = _campaign_to_write(caller, entry)
     entry = entry.model_copy(update={"campaign": campaign})
     rows = Lore.objects.filter(world=caller.world, slug=slug_of(entry), campaign__slug=campaign)
-    require_useful_audiences(caller.world, entry, rows)
+    require_useful_audiences(caller, entry, rows)
     with transaction.atomic():
         row, outcome = upsert_lore(
             caller.world,
@@ -188,13 +187,13 @@ def _write_lore(
 def _write_rule(
     caller: Caller, entry: RuleWrite, expected_version: int | None = None
 ) -> EntryWritten:
-    require_sound_markup(caller.world, entry.body)
+    require_sound_markup(caller.world, entry.body, only=caller.campaign)
     if caller.campaign:
         entry = entry.model_copy(update={"campaign": _campaign_to_write(caller, entry)})
         if Rule.objects.filter(world=caller.world, key=entry.rule_id).exists():
             find_changeable_rule(caller, entry.rule_id)
     rows = rules_of(caller).filter(key=entry.rule_id)
-    require_useful_audiences(caller.world, entry, rows)
+    require_useful_audiences(caller, entry, rows)
     with transaction.atomic():
         row, outcome = upsert_rule(
             caller.world, entry, expected_version=expected_version or entry.version
@@ -205,15 +204,16 @@ def _write_rule(
 
 
 def require_useful_audiences(
-    world: World, entry: LoreIn | RuleIn, rows: "QuerySet[Lore] | QuerySet[Rule]"
+    caller: Caller, entry: LoreIn | RuleIn, rows: "QuerySet[Lore] | QuerySet[Rule]"
 ) -> None:
-    """Raise `Invalid` for new audiences in `known_to` that `world` does not have, and for those
-    that would not count because the entry is not revealed. `rows` has the stored entry, if any."""
+    """Raise `Invalid` for new audiences in `known_to` that the caller's world, or campaign, does
+    not have, and for those that would not count because the entry is not revealed. `rows` has the
+    stored entry, if any."""
     if not entry.known_to:
         return
     stored = rows.first()
     known = set(stored.known_to) if stored else set()
-    require_audiences(world, entry.known_to, stored=known)
+    require_audiences(caller.world, entry.known_to, stored=known, only=caller.campaign)
     is_kept = "visibility" not in entry.model_fields_set
     visibility = stored.visibility if stored and is_kept else entry.visibility
     if visibility != Visibility.REVEALED and not known.issuperset(entry.known_to):

@@ -94,14 +94,15 @@ def restore_version(
     request: HttpRequest, response: HttpResponse, ref: Reference, version_id: VersionId
 ) -> LoreOut:
     """Its content is written as a new version; who knows the entry stays as it is."""
-    entry = find_deletable_entry(require_gm(request), ref)
+    caller = require_gm(request)
+    entry = find_deletable_entry(caller, ref)
     record = find_version(entry, version_id)
     with expecting(request, entry.version):
         restore_entry(entry, record, reason=f"restored version {version_id}")
         embed_soon("lore")
     row = Lore.objects.get(pk=entry.pk)
     tag(response, row.version)
-    return lore_to_out(row)
+    return lore_to_out(row, caller)
 
 
 # --- comments

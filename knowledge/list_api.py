@@ -3,6 +3,7 @@ proposals.
 
 The operations are added to the router of `knowledge.api`: one address has one list of methods."""
 
+from functools import partial
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
@@ -104,7 +105,7 @@ def list_lore(
         rows = trashed_lore(caller.world)
     rows = filter_lore(rows.filter(shared_or_of(caller.campaign)), caller, query)
     page = page_of(request, response, rows, query, LORE_SORTS)
-    return page.answer("lore", lore_to_row)
+    return page.answer("lore", partial(lore_to_row, caller=caller))
 
 
 def filter_lore(rows: Any, caller: Caller, query: LoreListQuery) -> Any:
@@ -158,17 +159,23 @@ def delete_lore(request: HttpRequest, ref: Reference) -> Status[None]:
 )
 def restore_entry(request: HttpRequest, response: HttpResponse, ref: Reference) -> LoreOut:
     """By its id or slug. If the slug was taken meanwhile it gets another."""
-    row = restore_lore_entry(require_gm(request), ref)
+    caller = require_gm(request)
+    row = restore_lore_entry(caller, ref)
     tag(response, row.version)
-    return lore_to_out(row)
+    return lore_to_out(row, caller)
 
 
 def find_deletable_entry(caller: Caller, reference: str) -> Lore:
     """Return the entry. Raises `Forbidden` for canon if the key is bound to a campaign."""
     entry = find_lore_entry(caller.world, reference, campaign=caller.campaign)
+    require_no_canon(caller, entry)
+    return entry
+
+
+def require_no_canon(caller: Caller, entry: Lore) -> None:
+    """Raise `Forbidden` for canon if the key is bound to a campaign."""
     if caller.campaign and entry.campaign_id != caller.campaign.pk:
         raise Forbidden(f"This key changes the campaign {caller.campaign.slug} alone, not canon.")
-    return entry
 
 
 def delete_lore_entry(caller: Caller, entry: Lore) -> None:
@@ -204,7 +211,8 @@ def list_rules(
     if query.kind:
         rows = rows.filter(kind=query.kind)
     rows = rows.select_related("document", "campaign", "overrides").defer("body")
-    return page_of(request, response, rows, query, RULE_SORTS).answer("rules", rule_to_row)
+    page = page_of(request, response, rows, query, RULE_SORTS)
+    return page.answer("rules", partial(rule_to_row, caller=caller))
 
 
 @router.delete(
@@ -266,10 +274,12 @@ def accept_proposal(
     row = find_proposal(caller, proposal_id)
     by = str(caller.key or "site")
     with require_unchanged(request, row, present_proposal):
-        lore = proposals.accept(row, by=by, entry=decision.entry, note=decision.note)
+        lore = proposals.accept(
+            row, by=by, entry=decision.entry, note=decision.note, only=caller.campaign
+        )
         embed_soon("lore")
     set_location(response, f"world/lore/{lore.slug}")
-    return lore_to_out(lore)
+    return lore_to_out(lore, caller)
 
 
 @router.post(
@@ -303,6 +313,8 @@ def reopen_proposal(request: HttpRequest, response: HttpResponse, proposal_id: U
     before back. 409 when nobody decided it, or when the entry was edited since."""
     caller = require_gm(request)
     row = find_proposal(caller, proposal_id)
+    if row.lore:
+        require_no_canon(caller, row.lore)
     with require_unchanged(request, row, present_proposal):
         proposals.undo_proposal_decision(row, by=str(caller.key or "site"))
         embed_soon("lore")

@@ -18,7 +18,7 @@ from worlds.audience_names import (
 )
 from worlds.audiences import NAMED_KINDS
 from worlds.exact_forms import UNFINISHED_MERGE
-from worlds.models import World
+from worlds.models import Campaign, World
 from worlds.text_diff import lines_of_markers
 
 MOST_PROBLEMS = 20
@@ -40,12 +40,15 @@ class MarkupProblem:
         return _("Line %(line)d: %(message)s") % {"line": self.line, "message": self.message}
 
 
-def check_markup(world: World | None, text: str) -> list[MarkupProblem]:
+def check_markup(
+    world: World | None, text: str, *, only: Campaign | None = None
+) -> list[MarkupProblem]:
     """Return what is wrong with the secret blocks of `text`, by line, at most 20 problems.
 
     The messages name parties and NPCs of `world`, so they are for game masters alone. A shared rule
-    has no world: the audiences in it are not checked."""
-    problems = [*check_structure(text), *(check_audiences(world, text) if world else ())]
+    has no world: the audiences in it are not checked. `only` as in `missing_audiences`."""
+    audiences = check_audiences(world, text, only=only) if world else ()
+    problems = [*check_structure(text), *audiences]
     return sorted(problems, key=lambda problem: problem.line)[:MOST_PROBLEMS]
 
 
@@ -65,22 +68,27 @@ def check_fences(text: str) -> list[MarkupProblem]:
     return [MarkupProblem(fence.line, MESSAGES[fence.flaw](fence)) for fence in flawed]
 
 
-def check_audiences(world: World, text: str) -> list[MarkupProblem]:
+def check_audiences(
+    world: World, text: str, *, only: Campaign | None = None
+) -> list[MarkupProblem]:
     """Return the audiences of secrets that `world` does not have, and words meant as one."""
     fences = [fence for fence in read_fences(text) if not fence.flaw or fence.audiences]
-    missing = missing_audiences(world, {name for fence in fences for name in fence.audiences})
+    named = {name for fence in fences for name in fence.audiences}
+    missing = missing_audiences(world, named, only=only)
     wrong = [
         (fence, written)
         for fence in fences
         for written in (*(name for name in fence.audiences if name in missing), *_slips(fence))
     ][:MOST_PROBLEMS]
-    names = audience_names(world) if wrong else []
+    names = audience_names(world, only=only) if wrong else []
     return [_unknown_audience(fence.line, written, names) for fence, written in wrong]
 
 
-def require_sound_markup(world: World | None, text: str, *, field: str = "body") -> None:
+def require_sound_markup(
+    world: World | None, text: str, *, field: str = "body", only: Campaign | None = None
+) -> None:
     """Raise `Invalid` with every problem of `text`, the lines and the candidates."""
-    if problems := check_markup(world, text):
+    if problems := check_markup(world, text, only=only):
         raise _invalid(problems, [field])
 
 

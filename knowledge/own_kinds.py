@@ -10,10 +10,11 @@ from knowledge.graph.upsert import lock_graph
 from knowledge.lore_kinds import LoreKind
 from knowledge.models import Lore
 from retrieval.errors import Conflict
-from retrieval.text import slugify
+from retrieval.text import numbered_slug, slugify
 from worlds.models import World
 
-LONGEST_SLUG = 80
+LONGEST_BASE = 75
+"""Characters of a slug of 80 before its number."""
 
 
 def create_kind(world: World, *, name: str, icon: str = "", template: str = "") -> LoreKind:
@@ -72,9 +73,4 @@ def require_free_name(world: World, name: str, *, besides: LoreKind | None = Non
 def free_slug(world: World, name: str) -> str:
     """A built-in kind has its own word, by which a search would find the wrong one."""
     taken = {*LoreKind.objects.filter(world=world).values_list("slug", flat=True), *Lore.Kind}
-    wanted = slug = slugify(name)[:LONGEST_SLUG] or "kind"
-    number = 1
-    while slug in taken:
-        number += 1
-        slug = f"{wanted[: LONGEST_SLUG - 5]}-{number}"
-    return slug
+    return numbered_slug(slugify(name, longest=LONGEST_BASE) or "kind", taken)

@@ -214,7 +214,7 @@ def _present_rule(
     return GmHitOut(
         **fields,
         visibility=rule["rule__visibility"],
-        known_to=rule["rule__known_to"],
+        known_to=caller.shown_audiences(rule["rule__known_to"]),
         row=str(rule["rule__id"]),
         passage=passage,
     )
@@ -258,7 +258,7 @@ def present_lore_hit(hit: Hit, caller: Caller) -> HitOut:
     return GmHitOut(
         **fields,
         visibility=entry["visibility"],
-        known_to=shown_names(entry["known_to"]),
+        known_to=caller.shown_audiences(shown_names(entry["known_to"])),
         secret=entry["secret"],
         status=entry["lore__status"],
         campaign=entry["lore__campaign__slug"],
@@ -323,33 +323,37 @@ Shown = TypeVar("Shown", bound=LoreRow)
 ShownRule = TypeVar("ShownRule", bound=RuleRow)
 
 
-def lore_to_out(row: Lore) -> LoreOut:
-    return _show_lore(row, LoreOut)
+def lore_to_out(row: Lore, caller: Caller) -> LoreOut:
+    return _show_lore(row, LoreOut, caller)
 
 
-def lore_to_row(row: Lore) -> LoreRow:
-    return _show_lore(row, LoreRow)
+def lore_to_row(row: Lore, caller: Caller) -> LoreRow:
+    return _show_lore(row, LoreRow, caller)
 
 
-def _show_lore(row: Lore, schema: type[Shown]) -> Shown:
-    links = row.related_slugs()
+def _show_lore(row: Lore, schema: type[Shown], caller: Caller) -> Shown:
+    links: dict[str, Any] = {
+        **row.related_slugs(),
+        "known_to": caller.shown_audiences(row.known_to),
+    }
     names = set(schema.model_fields) - set(links) - set(DATES)
     return schema(**{name: getattr(row, name) for name in names}, **links)
 
 
-def rule_to_out(row: Rule) -> RuleOut:
-    return _show_rule(row, RuleOut)
+def rule_to_out(row: Rule, caller: Caller) -> RuleOut:
+    return _show_rule(row, RuleOut, caller)
 
 
-def rule_to_row(row: Rule) -> RuleRow:
-    return _show_rule(row, RuleRow)
+def rule_to_row(row: Rule, caller: Caller) -> RuleRow:
+    return _show_rule(row, RuleRow, caller)
 
 
-def _show_rule(row: Rule, schema: type[ShownRule]) -> ShownRule:
+def _show_rule(row: Rule, schema: type[ShownRule], caller: Caller) -> ShownRule:
     document = row.document
     citation: dict[str, Any] = {"rule_id": row.key, "document": document.title}
     citation |= {"edition": document.edition, "licence": document.licence}
     citation["campaign"] = row.campaign.slug if row.campaign else None
     citation["overrides"] = row.overrides.key if row.overrides else None
+    citation["known_to"] = caller.shown_audiences(row.known_to)
     names = set(schema.model_fields) - set(citation)
     return schema(**{name: getattr(row, name) for name in names}, **citation)

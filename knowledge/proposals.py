@@ -13,6 +13,7 @@ from knowledge.trash import trash_lore
 from knowledge.upsert import upsert_lore
 from retrieval.errors import Conflict
 from worlds.audience_names import require_audiences
+from worlds.lookup import find_campaign
 from worlds.models import Campaign, World
 
 MOST_OPEN = 200
@@ -45,11 +46,24 @@ def propose(
 
 
 @transaction.atomic
-def accept(proposal: LoreProposal, *, by: str, entry: LoreIn | None = None, note: str = "") -> Lore:
-    """Write the proposed entry, or `entry`, what the editor made of it."""
+def accept(
+    proposal: LoreProposal,
+    *,
+    by: str,
+    entry: LoreIn | None = None,
+    note: str = "",
+    only: Campaign | None = None,
+) -> Lore:
+    """Write the proposed entry, or `entry`, what the editor made of it. With `only`, the campaign
+    to which the editor's key is bound, it is written into that campaign; raises `NotFound` if it
+    names another."""
     accepted = entry or LoreIn.model_validate(proposal.entry)
-    require_sound_markup(proposal.world, accepted.body)
-    require_audiences(proposal.world, accepted.known_to)
+    if only:
+        named = accepted.campaign or only.slug
+        slug = find_campaign(proposal.world, named, only=only).slug
+        accepted = accepted.model_copy(update={"campaign": slug})
+    require_sound_markup(proposal.world, accepted.body, only=only)
+    require_audiences(proposal.world, accepted.known_to, only=only)
     _decide(proposal, LoreProposal.State.ACCEPTED, by=by, note=note)
     lore, outcome = upsert_lore(
         proposal.world,

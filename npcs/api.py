@@ -40,7 +40,6 @@ from worlds.bulk import BulkReport, write_all
 from worlds.callers import Caller
 from worlds.keys import Scope
 from worlds.lookup import find_by_id, find_in_trash, find_party
-from worlds.models import World
 from worlds.rest import NeedsKey, check_match, expecting, require_gm, tag
 from worlds.rest_history import (
     VersionList,
@@ -78,7 +77,7 @@ def upsert(request: HttpRequest, response: HttpResponse, entry: Body[NPCWrite]) 
     rows = NPC.objects.filter(world=caller.world, slug=entry.npc_id)
     stored = rows.values_list("version", flat=True).first()
     with expecting(request, stored, in_body=entry.version) as version:
-        report = write_npc(caller.world, entry, version, warn=True)
+        report = write_npc(caller, entry, version, warn=True)
     tag(response, report.version)
     if report.outcome == "created":
         set_location(response, f"world/npcs/{report.npc_id}")
@@ -94,19 +93,19 @@ def upsert(request: HttpRequest, response: HttpResponse, entry: Body[NPCWrite]) 
 def upsert_bulk(request: HttpRequest, batch: Body[NPCsIn]) -> BulkReport:
     """Up to 500 NPCs, with a report on each and what a single write would warn of; `atomic` writes
     all or none."""
-    world = require_gm(request).world
+    caller = require_gm(request)
     # They may name each other.
     coming = [f"npc:{each.get('npc_id')}" for each in batch.npcs]
-    write = partial(write_npc, world, coming=coming)
+    write = partial(write_npc, caller, coming=coming)
 
     def warn(entry: NPCWrite) -> list[str]:
-        return warnings_about(NPC.objects.get(world=world, slug=entry.npc_id), entry)
+        return warnings_about(NPC.objects.get(world=caller.world, slug=entry.npc_id), entry)
 
     return write_all(batch.npcs, NPCWrite, write, atomic=batch.atomic, id_field="npc_id", warn=warn)
 
 
 def write_npc(
-    world: World,
+    caller: Caller,
     entry: NPCWrite,
     expected_version: int | None = None,
     *,
@@ -114,8 +113,10 @@ def write_npc(
     coming: Sequence[str] = (),
 ) -> NPCUpsertOut:
     """`coming` are the audiences of NPCs that are written with this one."""
-    require_npcs_audiences(world, entry, coming=[f"npc:{entry.npc_id}", *coming])
-    npc, outcome = upsert_npc(world, entry, expected_version=expected_version or entry.version)
+    require_npcs_audiences(caller, entry, coming=[f"npc:{entry.npc_id}", *coming])
+    npc, outcome = upsert_npc(
+        caller.world, entry, expected_version=expected_version or entry.version
+    )
     return NPCUpsertOut(
         id=str(npc.pk),
         npc_id=npc.slug,
@@ -146,24 +147,27 @@ def list_npcs(
         rows = trashed_npcs(caller.world)
     if query.faction:
         rows = rows.filter(Q(faction__iexact=query.faction) | Q(faction_lore__slug=query.faction))
-    return page_of(request, response, rows, query, SORTS).answer("npcs", present_row)
+    page = page_of(request, response, rows, query, SORTS)
+    return page.answer("npcs", partial(present_row, caller=caller))
 
 
-def require_npcs_audiences(world: World, entry: NPCWrite, *, coming: Sequence[str]) -> None:
-    """Raise `Invalid` for new audiences of the NPC and of its secrets that `world` lacks."""
+def require_npcs_audiences(caller: Caller, entry: NPCWrite, *, coming: Sequence[str]) -> None:
+    """Raise `Invalid` for new audiences of the NPC and of its secrets that the caller's world, or
+    campaign, lacks."""
     sent = {*entry.known_to, *(name for secret in entry.secrets for name in secret.known_to)}
     if not sent:
         return
-    rows = NPC.objects.filter(world=world, slug=entry.npc_id)
+    rows = NPC.objects.filter(world=caller.world, slug=entry.npc_id)
     secrets = Secret.objects.filter(npc__in=rows).values_list("known_to", flat=True)
     stored = {name for names in rows.values_list("known_to", flat=True) for name in names}
     stored |= {name for names in secrets for name in names}
-    require_audiences(world, sent, stored={*stored, *coming})
+    require_audiences(caller.world, sent, stored={*stored, *coming}, only=caller.campaign)
 
 
-def present_row(npc: NPC) -> NPCRow:
+def present_row(npc: NPC, caller: Caller) -> NPCRow:
     names = set(NPCRow.model_fields) - {"id", "npc_id"}
     values = {name: getattr(npc, name) for name in names}
+    values["known_to"] = caller.shown_audiences(npc.known_to)
     return NPCRow(id=str(npc.pk), npc_id=npc.slug, **values)
 
 
@@ -191,9 +195,10 @@ def delete_npc(request: HttpRequest, ref: Reference) -> Status[None]:
 )
 def restore_npc(request: HttpRequest, response: HttpResponse, ref: Reference) -> NPCRow:
     """By its id or slug. 409 when another NPC has the slug now."""
-    npc = restore_trashed_npc(require_gm(request), ref)
+    caller = require_gm(request)
+    npc = restore_trashed_npc(caller, ref)
     tag(response, npc.version)
-    return present_row(npc)
+    return present_row(npc, caller)
 
 
 def restore_trashed_npc(caller: Caller, reference: str) -> NPC:
@@ -238,13 +243,14 @@ def restore_version(
     request: HttpRequest, response: HttpResponse, ref: Reference, version_id: VersionId
 ) -> NPCRow:
     """Its fields are written as a new version; secrets, reveals and dispositions stay."""
-    npc = find_npc(require_gm(request).world, ref)
+    caller = require_gm(request)
+    npc = find_npc(caller.world, ref)
     record = find_version(npc, version_id)
     with expecting(request, npc.version):
         stored_npcs.restore_npc(npc, record, reason=f"restored version {version_id}")
     npc = NPC.objects.get(pk=npc.pk)
     tag(response, npc.version)
-    return present_row(npc)
+    return present_row(npc, caller)
 
 
 @router.get(

@@ -66,7 +66,7 @@ def read_gm_profile(caller: Caller, npc: str, party: str | None) -> NPCProfile |
             opinions=present_opinions(row),
             standings=present_standings(row),
         ),
-        private=present_private(row),
+        private=present_private(row, caller),
         updated_at=row["updated_at"],
         truncated=len(influences) > MOST_INFLUENCES,
     )
@@ -134,14 +134,14 @@ def present_standings(row: dict[str, Any]) -> list[StandingInProfile]:
     ]
 
 
-def present_private(row: dict[str, Any]) -> NPCPrivate:
+def present_private(row: dict[str, Any], caller: Caller) -> NPCPrivate:
     return NPCPrivate(
         voice=row["voice"],
         goals=row["goals"],
         play_now=row["play_now"],
         milestones=json.loads(row["milestones"]),
         visibility=row["visibility"],
-        known_to=json.loads(row["known_to"]),
+        known_to=caller.shown_audiences(json.loads(row["known_to"])),
         base=row["base"],
     )
 

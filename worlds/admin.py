@@ -33,6 +33,7 @@ from worlds.models import (
     World,
 )
 from worlds.roles import is_operator, may_administer_by_key
+from worlds.versions import lock_row
 from worlds.webhook_admin import WebhookAdmin, WebhookDeliveryAdmin
 
 # Registered by their modules.
@@ -55,12 +56,17 @@ class DeletesLedgers:
         deleted, counts, _needed, protected = super().get_deleted_objects(objs, request)  # type: ignore[misc]
         return deleted, counts, set(), protected
 
+    # The rows are locked first: what others write meanwhile would refer to a row that is gone.
+
     def delete_model(self, _request: HttpRequest, obj: Any) -> None:
         with permanent_deletion():
+            lock_row(obj)
             obj.delete()
 
     def delete_queryset(self, _request: HttpRequest, queryset: QuerySet[Any]) -> None:
         with permanent_deletion():
+            rows = queryset.model._base_manager.filter(pk__in=queryset.values("pk"))
+            list(rows.select_for_update(of=("self",)).order_by("pk"))
             queryset.delete()
 
 
@@ -133,8 +139,6 @@ class PartyAdmin(DeletesLedgers, WorldScoped, ModelAdmin):
 
 
 KEY_RULE_FIELDS = ("world", "audience", "scopes", "origins")
-
-
 RIGHTS_OF_KEYS = ("world", "campaign", "scopes", "audience", "namespace", "origins")
 
 

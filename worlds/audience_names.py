@@ -16,9 +16,9 @@ from django.utils.translation import gettext as _
 
 from retrieval.errors import Invalid
 from retrieval.text import KnownName, NameIndex
-from worlds.audiences import Audience
+from worlds.audiences import Audience, audiences_of_campaign
 from worlds.lookup import MOST_NAMES
-from worlds.models import Character, Party, World
+from worlds.models import Campaign, Character, Party, World
 
 CANDIDATES = 5
 LONGEST_AUDIENCE = 120
@@ -41,15 +41,29 @@ def audience_models() -> dict[str, type[Model]]:
     return {kind: kinds[kind] for kind in sorted(kinds) if kind}
 
 
-def missing_audiences(world: World, audiences: Iterable[str]) -> set[str]:
-    """Return those of `audiences` that nobody in `world` has. One query per kind that is named."""
+def missing_audiences(
+    world: World, audiences: Iterable[str], *, only: Campaign | None = None
+) -> set[str]:
+    """Return those of `audiences` that nobody in `world` has. One query per kind that is named.
+    With `only`, the campaign to which the caller's key is bound, parties and characters of others
+    are missing too."""
     missing = set(audiences)
+    of_others = of_other_campaigns(missing, only)
     for kind, model in audience_models().items():
         slugs = {each.partition(":")[2] for each in missing if each.startswith(f"{kind}:")}
         if slugs:
             rows = model._default_manager.filter(world=world, slug__in=slugs)
             missing -= {f"{kind}:{slug}" for slug in rows.values_list("slug", flat=True)}
-    return missing
+    return missing | of_others
+
+
+def of_other_campaigns(audiences: Iterable[str], campaign: Campaign | None) -> set[str]:
+    """Return the parties and characters among `audiences` that do not play in `campaign`; none
+    without a campaign. NPCs belong to all."""
+    if campaign is None:
+        return set()
+    played = {each for each in audiences if each.startswith(("party:", "character:"))}
+    return played - set(audiences_of_campaign(campaign)) if played else played
 
 
 def names_of_audiences(world: World, audiences: Iterable[str]) -> dict[str, str]:
@@ -65,11 +79,14 @@ def names_of_audiences(world: World, audiences: Iterable[str]) -> dict[str, str]
     return names
 
 
-def audience_names(world: World) -> list[AudienceName]:
-    """Return everybody in `world` to whom something can be revealed; for game masters alone."""
-    return [
+def audience_names(world: World, *, only: Campaign | None = None) -> list[AudienceName]:
+    """Return everybody in `world` to whom something can be revealed; for game masters alone. `only`
+    as in `missing_audiences`."""
+    names = [
         name for kind, model in audience_models().items() for name in _names(world, kind, model)
     ]
+    of_others = of_other_campaigns((each.audience for each in names), only)
+    return [each for each in names if each.audience not in of_others]
 
 
 def parties_with_characters(
@@ -92,14 +109,6 @@ def parties_with_characters(
     return [*choices, *((f"character:{each.slug}", each.name) for each in members.get(None, ()))]
 
 
-def parties_and_members(parties: Iterable[Party]) -> list[str]:
-    """Return the audiences of `parties` and of their characters. One query."""
-    by_id = {party.pk: party.slug for party in parties}
-    members = Character.objects.filter(party__in=by_id).values_list("slug", flat=True)
-    own = [f"party:{slug}" for slug in by_id.values()]
-    return [*own, *(f"character:{slug}" for slug in members)]
-
-
 def _names(world: World, kind: str, model: type[Model]) -> Iterator[AudienceName]:
     has_aliases = any(field.name == "aliases" for field in model._meta.get_fields())
     columns: list[Any] = ["slug", "name", *(["aliases"] if has_aliases else [])]
@@ -114,10 +123,12 @@ def require_audiences(
     *,
     stored: Collection[str] = (),
     field: str = "known_to",
+    only: Campaign | None = None,
 ) -> None:
     """Raise `Invalid` for `audiences` that nobody in `world` has: what is misspelt would be hidden
     from those who know it. Those that are `stored` pass, so that a row can be written again after
-    an NPC was deleted. The candidates are for game masters alone."""
+    an NPC was deleted. The candidates are for game masters alone. `only` as in
+    `missing_audiences`."""
     sent = sorted(set(audiences) - set(stored))
     for text in sent:
         if not Audience.parse(text).is_named:
@@ -125,9 +136,9 @@ def require_audiences(
                 _("%(field)s names party:<id>, character:<id> or npc:<id>, not %(text)r.")
                 % {"field": field, "text": text}
             )
-    if not (missing := sorted(missing_audiences(world, sent))):
+    if not (missing := sorted(missing_audiences(world, sent, only=only))):
         return
-    names = audience_names(world)
+    names = audience_names(world, only=only)
     described = [describe_missing(names, written) for written in missing[:CANDIDATES]]
     messages = [message for message, _candidates in described]
     near = dict.fromkeys(name for _message, candidates in described for name in candidates)

@@ -23,7 +23,7 @@ from typing_extensions import TypeVar
 
 from retrieval.errors import Invalid
 from retrieval.text import JOINED_AUDIENCES
-from worlds.models import Character, Party, World
+from worlds.models import Campaign, Character, Party, World
 
 NAMED_KINDS = ("party", "character", "npc")
 """The kinds of audiences of which a world has several. Things are revealed to them."""
@@ -159,6 +159,19 @@ def audiences_of_parties(parties: Collection[Party]) -> list[Audience]:
     return [
         Audience("party", party.slug, members=tuple(members.get(party.pk, ()))) for party in parties
     ]
+
+
+def parties_and_members(parties: Iterable[Party]) -> list[str]:
+    """Return the audiences of `parties` and of their characters. One query."""
+    by_id = {party.pk: party.slug for party in parties}
+    members = Character.objects.filter(party__in=by_id).values_list("slug", flat=True)
+    own = [f"party:{slug}" for slug in by_id.values()]
+    return [*own, *(f"character:{slug}" for slug in members)]
+
+
+def audiences_of_campaign(campaign: Campaign) -> list[str]:
+    """Return the audiences of the parties that play in the campaign and of their characters."""
+    return parties_and_members(Party.objects.filter(campaign=campaign))
 
 
 class Visibility(models.TextChoices):

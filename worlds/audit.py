@@ -108,18 +108,23 @@ class WriteBehind(Generic[Row]):
 
 
 # Asynchronous commit: an audit row may be lost in a crash, and its call need not wait for the disk.
+# The world is locked before the key, as the deletion of a world does it: the foreign key of the row
+# would lock it at the commit, and each would wait for the other. Of a deleted world nothing is
+# written.
 INSERT_CALL = """
 WITH quick AS (SELECT set_config('synchronous_commit', %(commit)s, true)),
+world AS (SELECT id FROM worlds_world WHERE id = %(world)s FOR KEY SHARE),
 used AS (
-    UPDATE worlds_apikey SET last_used_at = %(at)s
-    WHERE id = %(key)s AND (last_used_at IS NULL OR last_used_at < %(at)s - interval '1 minute')
+    UPDATE worlds_apikey SET last_used_at = %(at)s FROM world
+    WHERE worlds_apikey.id = %(key)s
+        AND (last_used_at IS NULL OR last_used_at < %(at)s - interval '1 minute')
 )
 INSERT INTO worlds_auditedcall (id, at, world_id, key_id, door, tool, audience, request_id,
     asked, returned, degraded, status, code, milliseconds)
-SELECT %(id)s, %(at)s, %(world)s, %(key)s, %(door)s, %(tool)s, %(audience)s,
+SELECT %(id)s, %(at)s, world.id, %(key)s, %(door)s, %(tool)s, %(audience)s,
     %(request_id)s, %(asked)s::jsonb, %(returned)s::jsonb, %(degraded)s::jsonb,
     %(status)s, %(code)s, %(milliseconds)s
-FROM quick
+FROM quick, world
 """
 MAX_ARGUMENT_CHARS = 500
 BATCH_SECONDS = 0.05

@@ -1,6 +1,8 @@
 """The caller of a tool or endpoint, and its admission: key, scope, audience and rate limit."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 from django.db import connection
 
@@ -19,6 +21,7 @@ from worlds.audiences import (
     Audience,
     audience_of_character,
     audience_of_party,
+    audiences_of_campaign,
     resolve_audience,
 )
 from worlds.lookup import find_exact, find_named_exactly
@@ -131,6 +134,19 @@ class Caller:
         character = find_named_exactly(rows, reference, what="character")
         campaign = self.campaign or (character.party.campaign if character.party else None)
         return replace(self, audience=audience_of_character(character), campaign=campaign)
+
+    @cached_property
+    def audiences_of_campaign(self) -> frozenset[str]:
+        return frozenset(audiences_of_campaign(self.campaign) if self.campaign else ())
+
+    def shown_audiences(self, names: Iterable[str]) -> list[str]:
+        """Return `names`, for a key that is bound to a campaign without the parties and characters
+        of others."""
+        if not self.campaign:
+            return list(names)
+        return [
+            each for each in names if each.startswith("npc:") or each in self.audiences_of_campaign
+        ]
 
     def require(self, scope: str) -> None:
         """Raise `WrongScope` unless the caller holds `scope` (`admin` holds all)."""

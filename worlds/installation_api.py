@@ -28,6 +28,7 @@ from worlds.schemas import (
     WorldOut,
     Worlds,
 )
+from worlds.versions import lock_row
 from worlds.world_resource import change_world, digest_of_world, find_system, present_world
 
 logger = logging.getLogger(__name__)
@@ -152,7 +153,7 @@ def delete_world(
             errors=[{"loc": ["confirm"], "msg": "must be the slug of the world"}],
         )
     key = key_of(request)
-    World.objects.select_for_update(of=("self",)).get(pk=world.pk)
+    lock_row(world)
     check_match(request, digest_of_world(world))
     world.delete()
     logger.warning("The world %s was deleted with the key %s", ref, key.prefix)

@@ -1,6 +1,5 @@
 """The members of a world: change their role, party or character, remove them; new worlds."""
 
-from collections.abc import Iterator
 from typing import Any
 
 from django.db import transaction
@@ -9,6 +8,7 @@ from django.utils.text import slugify
 from django.utils.translation import gettext
 
 from retrieval.errors import Conflict, NotFound
+from retrieval.text import numbered_slug
 from worlds.models import GM_ROLES, Character, GameSystem, Membership, Party, World
 from worlds.roles import Role, check_may_grant
 
@@ -94,20 +94,12 @@ def free_slug(name: str, rows: QuerySet[Any], *, otherwise: str) -> str:
     name has no letter."""
     base = slug_of(name, otherwise=otherwise)
     taken = set(rows.filter(slug__startswith=base).values_list("slug", flat=True))
-    return next(slug for slug in _with_number(base) if slug not in taken)
+    return numbered_slug(base, taken)
 
 
 def slug_of(name: str, *, otherwise: str) -> str:
     """Return the slug made of `name`; `otherwise` if it has no letter."""
     return slugify(name, allow_unicode=True)[:70] or otherwise
-
-
-def _with_number(base: str) -> Iterator[str]:
-    yield base
-    number = 2
-    while True:
-        yield f"{base}-{number}"
-        number += 1
 
 
 def new_slug(slug: str | None, name: str, rows: QuerySet[Any], what: str) -> str:
@@ -117,6 +109,6 @@ def new_slug(slug: str | None, name: str, rows: QuerySet[Any], what: str) -> str
     if rows.filter(slug=wanted).exists():
         raise Conflict(
             gettext("There is a %(what)s %(wanted)s already: change it, or choose another id.")
-            % {"what": what, "wanted": wanted}
+            % {"what": gettext(what), "wanted": wanted}
         )
     return wanted

@@ -5,7 +5,7 @@ class LoreListQuery(ListQuery):
 
 SORTS = {"created": "id", "updated": "updated_at", "name": "title"}
 
-return page_of(request, response, rows, query, SORTS).answer("lore", lore_to_row)
+return page_of(request, response, rows, query, SORTS).answer("notes", NoteOut.of)
 """
 
 from collections.abc import Callable, Mapping, Sequence

@@ -17,9 +17,9 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from retrieval.errors import Ambiguous, Conflict, Invalid, NotFound
-from worlds.audiences import Audience, Guarded, Visibility, is_known_to_party
+from worlds.audiences import Audience, Guarded, Visibility, audiences_of_campaign, is_known_to_party
 from worlds.lookup import as_uuid
-from worlds.models import Campaign, Character, Party, Reveal, World
+from worlds.models import Campaign, Reveal, World
 
 MOST_OF_A_SLUG = 5
 
@@ -188,7 +188,7 @@ def entries_of(world: World, campaign: Campaign | None = None) -> QuerySet[Revea
     log = Reveal.objects.filter(world=world)
     if campaign is None:
         return log
-    own = Q(audience__in=audiences_in(campaign))
+    own = Q(audience__in=audiences_of_campaign(campaign))
     log = log.filter(own | Q(audience__startswith="npc:"))
     for kind, model in models_with_visibility().items():
         if model.campaign_path:
@@ -198,14 +198,6 @@ def entries_of(world: World, campaign: Campaign | None = None) -> QuerySet[Revea
             if kind == "episode":
                 log = log.exclude(episode_ref__in=theirs.values("external_id"))
     return log
-
-
-def audiences_in(campaign: Campaign) -> list[str]:
-    """The audiences of the parties that play in the campaign and of their characters."""
-    parties = Party.objects.filter(campaign=campaign)
-    characters = Character.objects.filter(party__in=parties)
-    names = [f"party:{slug}" for slug in parties.values_list("slug", flat=True)]
-    return names + [f"character:{slug}" for slug in characters.values_list("slug", flat=True)]
 
 
 def entries_in_force(row: Guarded) -> QuerySet[Reveal]:

@@ -29,6 +29,7 @@ from knowledge.graph.schemas import (
     GraphNeighborhood,
     GraphPath,
     UpsertResult,
+    audiences_in_facts,
 )
 from knowledge.graph.store_selection import graph_store_for
 from knowledge.graph.upsert import MAX_BATCH, upsert_facts
@@ -37,7 +38,6 @@ from worlds.audience_names import missing_audiences, require_audiences
 from worlds.base_schemas import StrictModel
 from worlds.callers import Caller
 from worlds.keys import Scope
-from worlds.models import World
 from worlds.rest import NeedsKey, caller_of, require_gm
 from worlds.rest_lists import ListQuery, TimeSort, page_of
 from worlds.rest_rows import require_unchanged, with_tag
@@ -126,15 +126,15 @@ class PathQuery(StrictModel):
 def write_facts(request: HttpRequest, batch: Body[FactBatch]) -> UpsertResult:
     """Write all facts or none. Sending the same facts again changes nothing. A fact that
     contradicts another is stored beside it, and the answer lists the contradiction."""
-    world = require_gm(request).world
-    require_facts_audiences(world, batch.facts)
-    return upsert_facts(world, batch.facts)
+    caller = require_gm(request)
+    require_facts_audiences(caller, batch.facts)
+    return upsert_facts(caller.world, batch.facts)
 
 
-def require_facts_audiences(world: World, facts: Sequence[GraphFact]) -> None:
-    """Raise `Invalid` for audiences that `world` lacks and that no stored fact names."""
-    parts = [part for fact in facts for part in (fact.node, fact.edge) if part]
-    sent = {name for part in parts for name in part.known_to}
+def require_facts_audiences(caller: Caller, facts: Sequence[GraphFact]) -> None:
+    """Raise `Invalid` for audiences that the caller's world, or campaign, lacks and that no stored
+    fact names."""
+    world, sent = caller.world, audiences_in_facts(facts)
     missing = missing_audiences(world, sent)
     models: tuple[type[GraphNode | GraphEdge], ...] = (GraphNode, GraphEdge)
     stored = {
@@ -143,7 +143,7 @@ def require_facts_audiences(world: World, facts: Sequence[GraphFact]) -> None:
         for model in models
         if model._base_manager.filter(world=world, known_to__contains=[name]).exists()
     }
-    require_audiences(world, sent, stored=stored)
+    require_audiences(world, sent, stored=stored, only=caller.campaign)
 
 
 @router.get("/facts", operation_id="graph_facts", summary="List facts", response=FactPage)

@@ -1,5 +1,6 @@
 """Input and output models of the relation graph."""
 
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import Annotated, Literal, Self
 from uuid import UUID
@@ -84,6 +85,12 @@ class GraphFact(StrictModel):
         if self.node is None and self.edge is None:
             raise ValueError("a fact is a node, an edge, or both")
         return self
+
+
+def audiences_in_facts(facts: Iterable[GraphFact]) -> set[str]:
+    """Return the audiences to whom `facts` are known."""
+    parts = [part for fact in facts for part in (fact.node, fact.edge) if part]
+    return {name for part in parts for name in part.known_to}
 
 
 class EdgeSource(ResponseModel):

@@ -30,6 +30,7 @@ from knowledge.graph.schemas import (
     UpsertResult,
 )
 from retrieval.errors import Conflict, Invalid, NotFound
+from retrieval.text import numbered_slug
 from worlds.models import World
 
 MAX_BATCH = 1000
@@ -235,8 +236,7 @@ def free_slug(world: World, name: str, *, also: Collection[str] = ()) -> str:
     slug = slugify(name, allow_unicode=True)[:110] or "entity"
     same_start = GraphNode.objects.filter(world=world, slug__startswith=slug)
     slugs = {*same_start.values_list("slug", flat=True), *also}
-    candidates = (f"{slug}-{n}" for n in range(2, len(slugs) + 3))
-    return next(each for each in (slug, *candidates) if each not in slugs)
+    return numbered_slug(slug, slugs)
 
 
 def replace_source_facts(

@@ -1,6 +1,6 @@
 """Drafts of lore entries: a source's fields fitted to an entry, the rest kept in `extra`."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping
 from dataclasses import replace
 from math import isfinite
@@ -13,7 +13,7 @@ from pydantic import ValidationError
 from knowledge.importers.drafts import LoreDraft
 from knowledge.schemas import EntryKind, LoreIn
 from retrieval.errors import Invalid
-from retrieval.text import clean_text, slug_of_title, string_list
+from retrieval.text import clean_text, numbered_slug, slug_of_title, string_list
 from worlds.bulk import to_invalid
 
 LONGEST_NAME, MOST_NAMES, LONGEST_TAG = 200, 50, 80
@@ -103,19 +103,14 @@ def guess_kind(word: str) -> EntryKind | None:
 
 def with_unique_slugs(drafts: list[LoreDraft]) -> list[LoreDraft]:
     """Give each draft a slug of its own: `the-bell`, `the-bell-2`, in the order of the source."""
-    slugs: set[tuple[str | None, str]] = set()
+    slugs: dict[str | None, set[str]] = defaultdict(set)
     result = []
     for draft in drafts:
         campaign = draft.entry.campaign
         # 110 of the 120 characters of the column: the rest is for a number.
-        base = slug = draft.entry.slug or slug_of_title(
-            draft.entry.title, otherwise="entry", longest=110
-        )
-        number = 1
-        while (campaign, slug) in slugs:
-            number += 1
-            slug = f"{base}-{number}"
-        slugs.add((campaign, slug))
+        base = draft.entry.slug or slug_of_title(draft.entry.title, otherwise="entry", longest=110)
+        slug = numbered_slug(base, slugs[campaign])
+        slugs[campaign].add(slug)
         result.append(replace(draft, entry=draft.entry.model_copy(update={"slug": slug})))
     return result
 

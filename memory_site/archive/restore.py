@@ -32,6 +32,7 @@ from worlds.characters import add_missing_characters
 from worlds.deletion import forget_history
 from worlds.erasure import permanent_deletion
 from worlds.models import Party, World
+from worlds.versions import lock_row
 
 ROWS_AT_ONCE = 500
 PERSONAL = ("worlds.Membership", "knowledge.EntryDraft", "knowledge.SavedFilter")
@@ -232,6 +233,7 @@ def delete_world(world: World) -> None:
     are deleted by the daily task.
     """
     with permanent_deletion():
+        lock_row(world)  # calls that are audited meanwhile wait, and are then not written
         with connection.cursor() as cursor:
             cursor.execute(
                 "UPDATE art_artcard SET picture_id = NULL WHERE world_id = %s", [world.pk]

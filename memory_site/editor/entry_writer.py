@@ -20,7 +20,7 @@ from npcs.field_links import FIELDS_WITH_ENTRY
 from npcs.links import rename_npc
 from npcs.models import NPC, Secret
 from npcs.upsert import score_settings, store_npc
-from retrieval.text import language_of_open_text, slug_of_title
+from retrieval.text import language_of_open_text, numbered_slug, slug_of_title
 from worlds.audiences import Audience, Visibility
 from worlds.lookup import find_campaign
 from worlds.reveals import entries_in_force, reveal, set_known_to, undo_reveal
@@ -185,8 +185,7 @@ def free_slug(entry: Lore) -> str:
     taken = set(beside.filter(slug__startswith=base).values_list("slug", flat=True))
     npcs = NPC.objects.filter(world=entry.world, slug__startswith=base)
     taken |= set(npcs.values_list("slug", flat=True))
-    candidates = (f"{base}-{number}" for number in range(2, len(taken) + 3))
-    return next(slug for slug in (base, *candidates) if slug not in taken)
+    return numbered_slug(base, taken)
 
 
 def _is_taken(entry: Lore) -> bool:

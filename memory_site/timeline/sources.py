@@ -17,7 +17,7 @@ from knowledge.link_models import Link
 from knowledge.views import lore_of
 from memory_site.timeline.events import TimelineEvent, TimelineFilter, page_of_source
 from npcs.models import LARGE_CHANGE, Appearance, DispositionChange
-from worlds.audience_names import parties_and_members
+from worlds.audiences import parties_and_members
 from worlds.models import Party, Reveal
 from worlds.pages import Viewer
 from worlds.reveals import models_with_visibility

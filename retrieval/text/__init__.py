@@ -3,6 +3,7 @@
 from retrieval.text.clean import (
     clean_text,
     encodable,
+    numbered_slug,
     require_storable_text,
     slug_of_title,
     slugify,
@@ -129,6 +130,7 @@ __all__ = [
     "name_keys",
     "name_words",
     "names_in_both",
+    "numbered_slug",
     "other_spellings",
     "parse_secret",
     "phrase_keys",

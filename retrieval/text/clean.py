@@ -3,6 +3,7 @@
 import hashlib
 import re
 import unicodedata
+from collections.abc import Container
 from typing import Any
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff\ufeff]")
@@ -57,6 +58,15 @@ def slug_of_title(title: str, *, otherwise: str, longest: int = 120) -> str:
     if slug := slugify(title, longest=longest):
         return slug
     return f"{otherwise}-{hashlib.sha256(title.encode()).hexdigest()[:8]}"
+
+
+def numbered_slug(base: str, taken: Container[str]) -> str:
+    """Return `base`, or if it is taken `base-2`, `base-3` …: the first that is not."""
+    slug, number = base, 1
+    while slug in taken:
+        number += 1
+        slug = f"{base}-{number}"
+    return slug
 
 
 def string_list(value: Any) -> list[str]:

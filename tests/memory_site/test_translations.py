@@ -176,3 +176,13 @@ def test_a_korean_particle_after_a_placeholder_is_written_in_both_forms() -> Non
         for text in entry.translations
         if BARE_PARTICLE.search(text)
     ] == []
+
+
+@pytest.mark.parametrize(("language", "others"), [("ru", "[“”‘’]"), ("ko", "[“”«»]")])
+def test_a_translation_has_the_quotation_marks_of_its_language(language: str, others: str) -> None:
+    assert [
+        text
+        for entry in read_po(catalogue(language))
+        for text in entry.translations
+        if re.search(others, text)
+    ] == []

@@ -1,7 +1,6 @@
 """Another embedding model while people search."""
 
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import closing
 
@@ -20,6 +19,7 @@ from retrieval.indexing.model_switch import (
     swap_vectors,
 )
 from retrieval.models import ServingModel
+from tests.row_locks import wait_for_lock
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -45,21 +45,6 @@ def _passages(transactional_db: None) -> Iterator[None]:
     yield
     BenchPassage.objects.all().delete()
     ServingModel.objects.all().delete()
-
-
-def wait_for_lock() -> None:
-    """Wait until another session waits for a lock."""
-    deadline = time.monotonic() + 20
-    while time.monotonic() < deadline:
-        with connection.cursor() as cursor:
-            cursor.execute(
-                "SELECT EXISTS (SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock'"
-                " AND datname = current_database())"
-            )
-            if cursor.fetchone()[0]:
-                return
-        time.sleep(0.02)
-    raise AssertionError("nobody waits for a lock")
 
 
 def models_in_use() -> set[str]:

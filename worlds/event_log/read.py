@@ -11,10 +11,9 @@ from django.db.models import Max, Q, QuerySet
 from django.utils import timezone
 
 from retrieval.errors import Problem
-from worlds.audiences import Audience
+from worlds.audiences import Audience, audiences_of_campaign
 from worlds.callers import Caller
 from worlds.event_model import Event
-from worlds.reveals import audiences_in
 
 DELETE_BATCH = 10_000
 OVERLAYS = ("lore", "rule", "reveal")
@@ -108,7 +107,8 @@ def visible_events(caller: Caller) -> QuerySet[Event]:
     rows = Event.objects.filter(world=caller.world, position__isnull=False)
     if caller.campaign:
         rows = rows.filter(Q(campaign_id=None) | Q(campaign_id=caller.campaign.pk))
-        rows = rows.filter(~Q(kind="reveal") | is_reveal_to(audiences_in(caller.campaign)))
+        own = audiences_of_campaign(caller.campaign)
+        rows = rows.filter(~Q(kind="reveal") | is_reveal_to(own))
     if caller.audience.is_gm:
         return rows
     if not caller.campaign:

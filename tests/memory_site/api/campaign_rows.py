@@ -26,6 +26,7 @@ TELLING = {
 }
 """Columns whose words are shown in answers."""
 SHORTEST = 6
+AUDIENCES = {"worlds.Party": "party", "worlds.Character": "character"}
 Row = tuple[str, tuple[tuple[str, Any], ...]]
 
 
@@ -95,11 +96,14 @@ def repr_of(value: Any) -> Any:
 
 
 def words_of(rows: list[Row]) -> set[str]:
-    """Return the ids and the texts of the rows."""
+    """Return the ids and the texts of the rows, and the audiences that parties and characters
+    are."""
     words = set()
-    for _label, values in rows:
+    for label, values in rows:
         for name, value in values:
-            if name == "id" and isinstance(value, UUID):
+            if name == "slug" and label in AUDIENCES:
+                words.add(f'"{AUDIENCES[label]}:{value}"')
+            elif name == "id" and isinstance(value, UUID):
                 words.add(str(value))
             elif name in TELLING and isinstance(value, str) and len(value) >= SHORTEST:
                 words.add(value)

@@ -3,11 +3,12 @@
 from django.db import transaction
 
 from worlds.models import World
+from worlds.versions import lock_row
 
 
 @transaction.atomic
 def delete_locked(world: World) -> None:
     """Delete `world` under its lock: the audit of a call, written by a thread, then waits instead
     of coming between the deletion of the rows and that of the world."""
-    World.objects.select_for_update(of=("self",)).get(pk=world.pk)
+    lock_row(world)
     world.delete()

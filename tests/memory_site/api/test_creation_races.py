@@ -1,6 +1,5 @@
 """Two requests create the same thing at the same moment: one of them is told so."""
 
-import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -13,32 +12,18 @@ from memory_site.archive.runs import ask_for_archive
 from tests import cast
 from tests.conftest import ApiClient
 from tests.people import member
+from tests.row_locks import wait_for_lock
 from worlds import keys
 from worlds.archive_run import ArchiveRun
 from worlds.models import Campaign, Character, GameSystem, Party, World
 
 pytestmark = pytest.mark.django_db(transaction=True)
-WAITING = """
-SELECT count(*) FROM pg_stat_activity
-WHERE datname = current_database() AND wait_event_type = 'Lock'
-"""
 
 
 @pytest.fixture
 def installation(db: None) -> Client:
     _key, text = keys.create_key(None, name="engine", audience="gm", scopes=["admin"])
     return Client(headers={"Authorization": f"Bearer {text}"}, raise_request_exception=False)
-
-
-def wait_for_lock() -> None:
-    deadline = time.monotonic() + 20
-    while time.monotonic() < deadline:
-        with connection.cursor() as cursor:
-            cursor.execute(WAITING)
-            if cursor.fetchone()[0]:
-                return
-        time.sleep(0.02)
-    raise AssertionError("no request waits for the row")
 
 
 def answer_beside(create: Callable[[], Any], send: Callable[[], Any]) -> Any:
@@ -78,7 +63,9 @@ def test_two_who_ask_for_an_archive_get_one(world: World) -> None:
 
 
 @pytest.mark.parametrize("path", ["systems", "worlds"])
-def test_so_it_is_with_worlds_and_game_systems(installation: Client, path: str) -> None:
+def test_the_second_of_two_requests_for_a_world_or_a_game_system_gets_409(
+    installation: Client, path: str
+) -> None:
     model: Any = {"systems": GameSystem, "worlds": World}[path]
     answer = answer_beside(
         lambda: model.objects.create(slug="gulls", name="Gulls"),
