@@ -14,9 +14,10 @@ from knowledge.models import Lore
 from knowledge.schemas import LONGEST_BODY
 from knowledge.upsert import find_lore_entry
 from memory_site.editor.things import Thing
+from npcs.disposition_models import HIGHEST, LOWEST
 from npcs.family import family_lines, parse_family, with_slugs
 from npcs.lookup import find_npc
-from npcs.models import HIGHEST, LOWEST, NPC
+from npcs.models import NPC
 from retrieval.errors import Problem
 from retrieval.text import storage_flaw
 from worlds.audience_names import parties_with_characters
