@@ -131,13 +131,13 @@ def is_compared(memory: MemoryItem) -> bool:
 
 
 def require_no_duplicate(memory: MemoryItem, compared: Sequence[ComparedMemory]) -> None:
-    """Raise `Conflict` if a memory in use has the same text and all labels of `memory`; one into
-    which it was merged does not count, because restoring undoes the merge."""
-    merged = Succession.objects.filter(older=memory, in_effect=True, kind=LinkKind.MERGED)
-    merged_ids = set(merged.values_list("newer_id", flat=True))
+    """Raise `Conflict` if a memory in use has the same text and all labels of `memory`; one that
+    took its place does not count, because restoring undoes that."""
+    links = Succession.objects.filter(older=memory, in_effect=True).exclude(kind=LinkKind.FORMERLY)
+    replacing_ids = set(links.values_list("newer_id", flat=True))
     for one in compared:
         loses_labels = would_lose_labels(memory.metadata, one.memory.metadata)
-        if one.verdict is Verdict.EXACT and not loses_labels and one.memory.pk not in merged_ids:
+        if one.verdict is Verdict.EXACT and not loses_labels and one.memory.pk not in replacing_ids:
             raise Conflict(_("The same is in use already: memory %(pk)s.") % {"pk": one.memory.pk})
 
 
