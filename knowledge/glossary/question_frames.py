@@ -58,9 +58,14 @@ def name_in_question(question: str) -> NameInQuestion:
 
 
 def without_values(name: str) -> str:
-    """Return `name` without a word for values at either end, if anything else is left."""
+    """Return `name` without a word for values at either end, if a word is left: `КД 15` names
+    nothing."""
     words = name.split()
     for end in (-1, 0):
         if len(words) > 1 and fold_name(words[end]) in VALUES:
             del words[end]
-    return " ".join(words)
+    return " ".join(words) if any(map(has_letter, words)) else name
+
+
+def has_letter(word: str) -> bool:
+    return any(map(str.isalpha, word))
