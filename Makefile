@@ -16,7 +16,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --progre
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help up quick test check examine types lint template sbom audit fix demo ask bench messages clients clean
+.PHONY: help up quick test check examine packages types lint template sbom audit fix demo ask bench messages clients clean
 
 help:  ## Show this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -55,9 +55,11 @@ quick: $(DEV) $(MODELS)  ## Lint, import contracts and the tests that take no ti
 check: examine  ## Format, lint, types, import contracts, migrations, then the tests
 	@$(MAKE) --no-print-directory test
 
-examine:  ## All of `check` but the tests
-	@$(MAKE) --no-print-directory --jobs 2 $(DEV) $(MODELS)
+examine: packages  ## All of `check` but the tests
 	@$(MAKE) --no-print-directory --jobs 2 types lint template
+
+packages:  ## Install everything that developers need
+	@$(MAKE) --no-print-directory --jobs 2 $(DEV) $(MODELS)
 
 types: $(DEV) $(MODELS)
 	@$(BIN)/mypy
