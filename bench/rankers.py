@@ -12,13 +12,15 @@ Way = Callable[[Question], list[UUID]]
 
 
 def ways(where: Tenant, limit: int = 10) -> dict[str, Way]:
-    """Return every way to ask `where`, by its name. The re-ranker reads the best ten hits."""
+    """Return every way to ask `where`, by its name. The re-ranker reads the best ten hits, with
+    care thirty."""
     ours = {
         "keyword leg": _ours(where, limit, Mode.KEYWORD),
         "vector leg": _ours(where, limit, Mode.VECTOR),
         "fused, rrf": _ours(where, limit, Mode.HYBRID, Fusion.RRF),
         "fused, score": _ours(where, limit, Mode.HYBRID),
         "fused, re-ranked": _ours(where, limit, Mode.HYBRID, rerank=Rerank.FAST),
+        "fused, re-ranked with care": _ours(where, limit, Mode.HYBRID, rerank=Rerank.CAREFUL),
     }
     return {**{name: _peer(peer, where) for name, peer in PEERS.items()}, **ours}
 
