@@ -24,7 +24,7 @@ from memory_site.imports.forms import (
 )
 from memory_site.imports.options import ImportOptions
 from memory_site.imports.rules import title_of_imported
-from memory_site.imports.runs import start_step
+from memory_site.imports.runs import BUSY, start_step
 from memory_site.imports.undo import EVERYTHING
 from memory_site.imports.uploads import create_run, delete_upload_after_commit
 from memory_site.run_progress import progress_context, show_progress
@@ -34,7 +34,6 @@ from worlds.offered_systems import offered_systems
 from worlds.pages import Viewer, gm_page, render_page
 
 State = ImportRun.State
-BUSY = (State.READING, State.CHECKING, State.IMPORTING, State.UNDOING)
 RUNS_PER_PAGE, ROWS_PER_PAGE = 20, 100
 
 
