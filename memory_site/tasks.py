@@ -8,6 +8,7 @@ from celery import shared_task
 from django.conf import settings
 from django.utils import timezone
 
+from memory_site import sign_in_records
 from memory_site.archive import runs as archive_runs
 from memory_site.fact_proposals import store
 from memory_site.fact_proposals.decide import decide_many
@@ -80,6 +81,11 @@ def resume_imports() -> None:
     }
     for run in runs.unfinished_runs():
         work[ImportRun.State(run.state)].delay(str(run.pk))
+
+
+@shared_task
+def delete_old_sign_ins() -> dict[str, int]:
+    return sign_in_records.delete_old_sign_ins()
 
 
 @shared_task
