@@ -166,6 +166,17 @@ def test_every_variable_of_the_compose_file_is_a_setting(compose: dict[str, Any]
         assert set(compose["services"][name]["environment"]) <= set(documented)
 
 
+def test_a_setting_that_the_compose_file_does_not_name_reaches_the_site(
+    compose: dict[str, Any],
+) -> None:
+    """Compose reads .env for itself alone: without this, a mail server or SECRET_KEY_FALLBACKS
+    that are written there would be ignored."""
+    for name in ("migrate", "web", "worker", "beat"):
+        service = compose["services"][name]
+        assert service["env_file"] == [{"path": ".env", "required": False}], name
+        assert service["environment"]["MEMORY37_VAR"] == "/data", "the volume is there"
+
+
 def test_the_image_runs_without_root_and_knows_every_requirement() -> None:
     image = (ROOT / "Dockerfile").read_text()
     assert re.findall(r"^USER (\S+)", image, re.M) == ["10001:10001"]
