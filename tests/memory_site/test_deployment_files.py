@@ -79,6 +79,12 @@ def test_systemd_understands_the_units(path: Path) -> None:
     assert not faults
 
 
+def test_a_migration_before_the_start_has_the_time_that_it_takes() -> None:
+    unit = (DEPLOY / "systemd" / "memory37-web.service").read_text()
+    assert "manage.py migrate" in unit
+    assert "TimeoutStartSec=infinity" in unit.splitlines()
+
+
 def test_prometheus_is_told_of_every_web_process_with_its_token(tmp_path: Path) -> None:
     folder = DEPLOY / "prometheus"
     scrape = yaml.safe_load((folder / "prometheus.yaml").read_text())

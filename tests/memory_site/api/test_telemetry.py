@@ -7,7 +7,7 @@ import sys
 from typing import Any
 
 import pytest
-from django.conf import settings
+from django.conf import settings as site
 from django.test import Client
 
 from worlds import keys
@@ -48,7 +48,7 @@ def enabled() -> subprocess.CompletedProcess[str]:
         timeout=90,
         check=True,
         env=environment,
-        cwd=settings.BASE_DIR,
+        cwd=site.BASE_DIR,
     )
 
 
@@ -65,6 +65,13 @@ def test_log_lines_are_json_with_the_call_they_belong_to(
     lines = [json.loads(line) for line in enabled.stderr.splitlines() if line.startswith("{")]
     line = next(line for line in lines if line["message"] == "a call")
     assert (line["request_id"], line["key"], line["tool"]) == ("req-1", "abc", "lore_search")
+
+
+def test_a_token_in_other_letters_is_refused_like_any_other(client: Client, settings: Any) -> None:
+    settings.METRICS, settings.METRICS_TOKEN = True, "sesame"
+    for header in ("", "Bearer sésame", "Bearer сезам"):
+        answer = client.get("/metrics", headers={"Authorization": header})
+        assert answer.status_code == 401, header
 
 
 def test_metrics_are_off_unless_asked_for(client: Client) -> None:
