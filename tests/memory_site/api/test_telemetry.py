@@ -78,6 +78,12 @@ def test_metrics_are_off_unless_asked_for(client: Client) -> None:
     assert client.get("/metrics").status_code == 404
 
 
+def test_a_host_name_of_a_stranger_takes_one_line_of_the_log(client: Client, caplog: Any) -> None:
+    assert client.get("/login/", headers={"Host": "evil.example"}).status_code == 400
+    records = [each for each in caplog.records if "evil.example" in each.getMessage()]
+    assert [each.exc_info for each in records] == [None]
+
+
 def test_the_log_line_of_a_call_has_no_words_of_the_player(world: World, caplog: Any) -> None:
     _key, text = keys.create_key(world, name="engine")
     client = Client(headers={"Authorization": f"Bearer {text}", "X-Request-ID": "req-7"})
