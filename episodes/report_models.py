@@ -28,6 +28,7 @@ class SessionReport(TimestampedModel):
     digest = models.CharField(max_length=64)
     state = models.CharField(_("state"), max_length=10, choices=State, default=State.READING)
     progress = models.PositiveSmallIntegerField(_("progress, %"), default=0)
+    tries = models.PositiveSmallIntegerField(_("attempts"), default=0, db_default=0)
     proposal = models.JSONField(_("proposal"), default=dict, blank=True)
     episode = models.ForeignKey(
         "episodes.Episode", models.CASCADE, null=True, blank=True, related_name="reports"

@@ -24,7 +24,7 @@ urlpatterns = [
         "account/password/done/", auth.PasswordChangeDoneView.as_view(), name="password_change_done"
     ),
     path("password/", account_views.PasswordReset.as_view(), name="password_reset"),
-    path("password/sent/", auth.PasswordResetDoneView.as_view(), name="password_reset_done"),
+    path("password/sent/", account_views.PasswordResetDone.as_view(), name="password_reset_done"),
     path(
         "password/<uidb64>/<token>/",
         auth.PasswordResetConfirmView.as_view(),

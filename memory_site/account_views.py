@@ -9,7 +9,7 @@ from django.contrib.auth import login
 from django.contrib.auth.decorators import login_required
 from django.contrib.auth.forms import UserCreationForm
 from django.contrib.auth.models import User
-from django.contrib.auth.views import PasswordResetView
+from django.contrib.auth.views import PasswordResetDoneView, PasswordResetView
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
@@ -64,8 +64,20 @@ def account(request: HttpRequest) -> HttpResponse:
     return render(request, "registration/account.html", context)
 
 
+def delivery_of_reset_links() -> dict[str, bool]:
+    """Return how a link for a new password reaches its user, besides by an operator."""
+    sends_mail = bool(settings.EMAIL_HOST)
+    return {"sends_mail": sends_mail, "writes_link": not sends_mail and not settings.HTTPS}
+
+
 class PasswordReset(PasswordResetView):
-    extra_context = {"sends_mail": bool(settings.EMAIL_HOST)}
+    def get_context_data(self, **more: Any) -> dict[str, Any]:
+        return super().get_context_data(**delivery_of_reset_links(), **more)
+
+
+class PasswordResetDone(PasswordResetDoneView):
+    def get_context_data(self, **more: Any) -> dict[str, Any]:
+        return super().get_context_data(**delivery_of_reset_links(), **more)
 
 
 @never_cache

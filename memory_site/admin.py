@@ -116,6 +116,8 @@ class UserAdmin(ExactForms, DjangoUserAdmin, ModelAdmin):  # type: ignore[type-a
         uid = urlsafe_base64_encode(force_bytes(user.pk))
         token = default_token_generator.make_token(user)
         link = request.build_absolute_uri(reverse("password_reset_confirm", args=[uid, token]))
+        # Whoever has the link can sign in as the user: its making is recorded like a new password.
+        self.log_change(request, user, gettext("Made a link to set a new password."))
         text = gettext(
             "Give this link to %(user)s. It works once, for three days, and sets a new password: "
             "%(link)s"

@@ -3,11 +3,9 @@ what an audience may know as a vault. Archives are made and restored by the work
 `progress` say how far it is."""
 
 from datetime import datetime
-from functools import partial
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
-from django.db import transaction
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from ninja import Body, File, Form, Query, Router, Status, UploadedFile
@@ -18,6 +16,7 @@ from memory_site import tasks
 from memory_site.archive import runs
 from memory_site.archive.downloads import as_download, download
 from memory_site.archive.vault import write_vault
+from memory_site.site_task import send_after_commit
 from retrieval.errors import Conflict, NotFound
 from worlds.archive_run import ArchiveRun
 from worlds.base_schemas import ResponseModel, StrictModel
@@ -122,7 +121,7 @@ def post_archive(request: HttpRequest, response: HttpResponse) -> Status[Archive
     caller = require_whole_world(request)
     waiting = {row.pk for row in archives_of(caller).filter(state__in=runs.UNFINISHED)}
     run = runs.ask_for_archive(caller.world, key=caller.key)
-    transaction.on_commit(partial(tasks.make_archive.delay, str(run.pk)))
+    send_after_commit(tasks.make_archive, run)
     set_location(response, f"world/archives/{run.pk}")
     status = 200 if run.pk in waiting else 201
     return Status(status, with_tag(response, present_archive(run)))
@@ -223,7 +222,7 @@ def post_restoration(
     """As multipart/form-data: `file` is an archive that this program made. The worker restores it,
     all or nothing, without the people and keys of the archive."""
     run = runs.ask_for_restoration(file, key=key_of(request), slug=fields.world_id or "")
-    transaction.on_commit(partial(tasks.restore_archive.delay, str(run.pk)))
+    send_after_commit(tasks.restore_archive, run)
     set_location(response, f"restorations/{run.pk}")
     return Status(201, with_tag(response, present_restoration(run)))
 
@@ -256,7 +255,7 @@ def retry_restoration(
     run = find_restoration(restoration_id)
     with require_unchanged(request, run, present_restoration):
         runs.ask_again(run, slug=entry.world_id or "", key=key_of(request))
-        transaction.on_commit(partial(tasks.restore_archive.delay, str(run.pk)))
+        send_after_commit(tasks.restore_archive, run)
     return with_tag(response, present_restoration(find_restoration(restoration_id)))
 
 

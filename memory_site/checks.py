@@ -39,6 +39,15 @@ def hosts_are_named(**_kwargs: Any) -> list[CheckMessage]:
     return []
 
 
+@register(Tags.security, deploy=True)
+def metrics_have_a_token(**_kwargs: Any) -> list[CheckMessage]:
+    if settings.METRICS and not settings.METRICS_TOKEN:
+        problem = "/metrics answers everybody who reaches the site, also through the proxy."
+        hint = "Set METRICS_TOKEN, and give it to Prometheus (docs/deploy/prometheus)."
+        return [Warning(problem, hint=hint, id="memory37.W002")]
+    return []
+
+
 @register(Tags.security)
 def webhook_networks_are_sound(**_kwargs: Any) -> list[CheckMessage]:
     """Without this a webhook would be refused with a fault, long after the start."""

@@ -108,6 +108,9 @@ CELERY_BEAT_SCHEDULE: dict[str, dict[str, Any]] = {
     "expire memories": {"task": "memories.tasks.expire_memories", "schedule": 300.0},
     "read unread texts": {"task": "memory_site.tasks.read_unread_texts", "schedule": 300.0},
     "resume archives": {"task": "memory_site.tasks.resume_archives", "schedule": 60.0},
+    "resume imports": {"task": "memory_site.tasks.resume_imports", "schedule": 60.0},
+    "resume reports": {"task": "memory_site.tasks.resume_reports", "schedule": 60.0},
     "delete old archives": {"task": "memory_site.tasks.delete_old_archives", "schedule": 3_600.0},
+    "delete old sign-ins": {"task": "memory_site.tasks.delete_old_sign_ins", "schedule": 3_600.0},
     "delete old uploads": {"task": "memory_site.tasks.delete_old_uploads", "schedule": 3_600.0},
 }

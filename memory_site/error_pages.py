@@ -11,13 +11,17 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
+from kombu.exceptions import OperationalError as BrokerDown
 from psycopg_pool import PoolTimeout
 
 from memory_site.errors import problem_of, status_of, unique_violation
 from retrieval.errors import Problem
 
 logger = logging.getLogger(__name__)
-EXPECTED = (Problem, DataError, OperationalError, InterfaceError, PoolTimeout, RequestDataTooBig)
+EXPECTED = (
+    *(Problem, DataError, OperationalError, InterfaceError, PoolTimeout, RequestDataTooBig),
+    BrokerDown,
+)
 """What a page may raise and `memory_site.errors` has words for."""
 
 TITLES = {

@@ -12,6 +12,7 @@ from django.db import DataError, IntegrityError, InterfaceError, OperationalErro
 from django.http import Http404, HttpRequest, HttpResponse, UnreadablePostError
 from django.http.multipartparser import MultiPartParserError
 from django.utils.translation import gettext as _
+from kombu.exceptions import OperationalError as BrokerDown
 from ninja import NinjaAPI, errors
 from psycopg.errors import UniqueViolation
 from psycopg_pool import PoolTimeout
@@ -65,6 +66,10 @@ class Unavailable(Problem):
     code, title = "unavailable", "The database cannot be reached"
 
 
+class WorkerUnreachable(Problem):
+    code, title = "unavailable", "The background worker cannot be reached"
+
+
 class Internal(Problem):
     code, title = "internal", "Something failed on the server"
 
@@ -96,6 +101,7 @@ STATUS: dict[type[Problem], int] = {
     StoreDown: 503,
     StreamsFull: 503,
     Unavailable: 503,
+    WorkerUnreachable: 503,
 }
 """The HTTP status of each error; a subclass has that of its nearest base listed here."""
 
@@ -193,6 +199,10 @@ PROBLEMS: dict[type[Exception], Callable[[Any], Problem]] = {
     IntegrityError: from_integrity_error,
     OperationalError: unavailable,
     InterfaceError: unavailable,
+    BrokerDown: lambda _exc: WorkerUnreachable(
+        _("The background worker cannot be reached: try again in a minute."),
+        headers={"Retry-After": "60"},
+    ),
     PoolTimeout: lambda _exc: Unavailable(
         _("Too many calls at once: try again in a moment."), headers={"Retry-After": "2"}
     ),

@@ -2,11 +2,9 @@
 carried out by the worker; `state` and `progress` of the run say how far it is."""
 
 from datetime import datetime
-from functools import partial
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
-from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from ninja import Body, File, Query, Router, Status, UploadedFile
 from pydantic import ConfigDict, Field
@@ -16,6 +14,7 @@ from memory_site.imports.options import ImportOptions
 from memory_site.imports.runs import start_step
 from memory_site.imports.undo import EVERYTHING
 from memory_site.imports.uploads import create_run, delete_upload_after_commit
+from memory_site.site_task import send_after_commit
 from retrieval.errors import Conflict
 from worlds.base_schemas import ResponseModel, StrictModel
 from worlds.callers import Caller
@@ -131,7 +130,7 @@ def post_import(
     docs/import.md lists. They are read at once; nothing is written before the import is checked
     and started."""
     run = create_run(require_whole_world(request).world, files, user=None)
-    transaction.on_commit(partial(tasks.read_import.delay, str(run.pk)))
+    send_after_commit(tasks.read_import, run)
     set_location(response, f"world/imports/{run.pk}")
     return Status(201, with_tag(response, present_run(run)))
 
@@ -181,7 +180,7 @@ def check_import(
         start_step(run, step, allowed=(State.READY, State.CHECKED))
         run.options = options
         run.save(update_fields=["options"])
-        transaction.on_commit(partial(task.delay, str(run.pk)))
+        send_after_commit(task, run)
     return with_tag(response, present_run(run))
 
 
@@ -236,7 +235,7 @@ def start(
         start_step(run, step, allowed=allowed)
         run.report = {**run.report, **report}
         run.save(update_fields=["report"])
-        transaction.on_commit(partial(TASKS[step].delay, str(run.pk)))
+        send_after_commit(TASKS[step], run)
     return with_tag(response, present_run(run))
 
 

@@ -46,13 +46,25 @@ class CallContext(logging.Filter):
         return True
 
 
+class WithoutTraceback(logging.Filter):
+    """For what any stranger causes with one request: its line says all, and twenty more each time
+    would hide the others."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        record.exc_info = None
+        return True
+
+
 def logging_config(form: str, level: str) -> dict[str, Any]:
     """Return Django's LOGGING: one line per record on standard error, as text or as JSON."""
     json_fields = "%(asctime)s %(levelname)s %(name)s %(message)s %(request_id)s %(key)s %(tool)s"
     return {
         "version": 1,
         "disable_existing_loggers": False,
-        "filters": {"call": {"()": "memory_site.logs.CallContext"}},
+        "filters": {
+            "call": {"()": "memory_site.logs.CallContext"},
+            "one_line": {"()": "memory_site.logs.WithoutTraceback"},
+        },
         "formatters": {
             "json": {"()": "pythonjsonlogger.json.JsonFormatter", "fmt": json_fields},
             "text": {"format": "%(levelname)s %(name)s: %(message)s [%(request_id)s]"},
@@ -60,6 +72,9 @@ def logging_config(form: str, level: str) -> dict[str, Any]:
         "handlers": {
             "stderr": {"class": "logging.StreamHandler", "formatter": form, "filters": ["call"]}
         },
-        "loggers": {"django.request": {"level": "ERROR"}},  # 4xx answers are in the audit
+        "loggers": {
+            "django.request": {"level": "ERROR"},  # 4xx answers are in the audit
+            "django.security.DisallowedHost": {"filters": ["one_line"]},
+        },
         "root": {"handlers": ["stderr"], "level": level},
     }

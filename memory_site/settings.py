@@ -328,13 +328,16 @@ LANGUAGES = [("en", _("English")), ("ru", _("Russian")), ("ko", _("Korean"))]
 LOCALE_PATHS = [BASE_DIR / "memory_site" / "locale"]
 LOGIN_URL, LOGIN_REDIRECT_URL, LOGOUT_REDIRECT_URL = "login", "worlds", "login"
 # --- E-mail: only for links that set a new password
-EMAIL_HOST = env.str("EMAIL_HOST", default="")  # empty: mail is written to the server's output
+EMAIL_HOST = env.str("EMAIL_HOST", default="")
 EMAIL_PORT = env.int("EMAIL_PORT", default=587)
 EMAIL_HOST_USER = env.str("EMAIL_HOST_USER", default="")
 EMAIL_HOST_PASSWORD = env.str("EMAIL_HOST_PASSWORD", default="")
 EMAIL_USE_TLS = env.bool("EMAIL_USE_TLS", default=True)
 EMAIL_TIMEOUT = 10
-EMAIL_BACKEND = f"django.core.mail.backends.{'smtp' if EMAIL_HOST else 'console'}.EmailBackend"
+# Without a server the mail goes to the output, but not where others reach the site: whoever reads
+# the log there could set the password of anybody.
+_MAIL_TO = "smtp" if EMAIL_HOST else "dummy" if HTTPS else "console"
+EMAIL_BACKEND = f"django.core.mail.backends.{_MAIL_TO}.EmailBackend"
 DEFAULT_FROM_EMAIL = env.str("DEFAULT_FROM_EMAIL", default="memory37@localhost")
 
 TIME_ZONE = "UTC"

@@ -4,6 +4,7 @@ import logging
 from typing import Any
 
 from celery import Task
+from django.db import transaction
 from kombu.exceptions import OperationalError
 
 from memory_site.bulk_line import TaskCall, bulk_line
@@ -50,3 +51,16 @@ class SiteTask(Task):  # type: ignore[misc]  # celery is not typed
                 self.app.tasks[call.task].delay(*call.args)
         except OperationalError as problem:
             logger.warning("%d bulk tasks wait for the next sweep: %s", len(calls), problem)
+
+
+def send_after_commit(task: Task, row: Any) -> None:
+    """Send `task` for `row` when the transaction has been committed. A broker that is down fails no
+    request: the row is stored, and a sweep finds it. Call it for rows that have such a sweep."""
+
+    def send() -> None:
+        try:
+            task.delay(str(row.pk))
+        except OperationalError as problem:
+            logger.warning("%s waits for the next sweep: %s", task.name, problem)
+
+    transaction.on_commit(send)

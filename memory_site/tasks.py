@@ -8,7 +8,7 @@ from celery import shared_task
 from django.conf import settings
 from django.utils import timezone
 
-from episodes.report_models import SessionReport
+from memory_site import sign_in_records
 from memory_site.archive import runs as archive_runs
 from memory_site.fact_proposals import store
 from memory_site.fact_proposals.decide import decide_many
@@ -16,10 +16,10 @@ from memory_site.fact_proposals.lists import proposals_of
 from memory_site.fact_proposals.sources import find_source
 from memory_site.fact_proposals.store import read_source, read_world
 from memory_site.imports import runs, undo, uploads
-from memory_site.session_reports.store import read_report
+from memory_site.session_reports import store as reports
 from retrieval.errors import NotFound
 from worlds.archive_run import ArchiveRun
-from worlds.models import World
+from worlds.models import ImportRun, World
 
 
 @shared_task
@@ -71,10 +71,33 @@ def delete_old_uploads() -> dict[str, int]:
 
 
 @shared_task
+def resume_imports() -> None:
+    """Carry out what no message has started, or what a worker left when it was stopped."""
+    work = {
+        ImportRun.State.READING: read_import,
+        ImportRun.State.CHECKING: check_import,
+        ImportRun.State.IMPORTING: write_import,
+        ImportRun.State.UNDOING: undo_import,
+    }
+    for run in runs.unfinished_runs():
+        work[ImportRun.State(run.state)].delay(str(run.pk))
+
+
+@shared_task
+def delete_old_sign_ins() -> dict[str, int]:
+    return sign_in_records.delete_old_sign_ins()
+
+
+@shared_task
 def read_session_report(report: str) -> None:
-    row = SessionReport.objects.select_related("party__world", "party__campaign").filter(pk=report)
-    if (found := row.first()) and found.state == SessionReport.State.READING:
-        read_report(found)
+    reports.read_by_worker(UUID(report))
+
+
+@shared_task
+def resume_reports() -> None:
+    """Read what no message has started, or what a worker left when it was stopped."""
+    for report in reports.unread_reports():
+        read_session_report.delay(str(report.pk))
 
 
 @shared_task(is_bulk=True)

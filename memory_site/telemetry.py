@@ -47,6 +47,7 @@ def prometheus_text(request: HttpRequest) -> HttpResponse:
     if not settings.METRICS:
         raise Http404
     header, token = request.headers.get("Authorization", ""), settings.METRICS_TOKEN
-    if token and not hmac.compare_digest(header, f"Bearer {token}"):
+    # Bytes: of strings only ASCII can be compared, and anybody may send others.
+    if token and not hmac.compare_digest(header.encode(), f"Bearer {token}".encode()):
         return HttpResponse(status=401, headers={"WWW-Authenticate": 'Bearer realm="metrics"'})
     return HttpResponse(generate_latest(), content_type=CONTENT_TYPE_LATEST)

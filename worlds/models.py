@@ -323,6 +323,7 @@ class ImportRun(models.Model):
     options = models.JSONField(_("options"), default=dict, blank=True)
     state = models.CharField(_("state"), max_length=10, choices=State, default=State.READING)
     progress = models.PositiveSmallIntegerField(_("progress, %"), default=0)
+    tries = models.PositiveSmallIntegerField(_("attempts"), default=0, db_default=0)
     report = models.JSONField(_("report"), default=dict, blank=True)
     created_at = models.DateTimeField(_("created"), auto_now_add=True)
     started_at = models.DateTimeField(_("started"), null=True, blank=True)

@@ -158,8 +158,9 @@ reveal log and `revealed_to` are about them, by id."""
 
 HIDDEN: dict[str, tuple[str, ...]] = {
     "worlds.GameSystem": ("id", "created_at", "updated_at"),
-    # The uploaded file of an import is deleted after it.
-    "worlds.ImportRun": ("file",),
+    # The uploaded file of an import is deleted after it; attempts are those of this worker.
+    "worlds.ImportRun": ("file", "tries"),
+    "episodes.SessionReport": ("tries",),
     # When somebody last came is of this installation alone.
     "worlds.Membership": ("seen_at", "new_since"),
     **dict.fromkeys(

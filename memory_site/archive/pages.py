@@ -2,7 +2,7 @@
 and restored on the worker."""
 
 from collections.abc import Callable
-from functools import partial, wraps
+from functools import wraps
 from typing import Any
 from uuid import UUID
 
@@ -27,6 +27,7 @@ from memory_site.archive import runs
 from memory_site.archive.downloads import as_download, download
 from memory_site.archive.vault import write_vault
 from memory_site.run_progress import progress_context, show_progress
+from memory_site.site_task import send_after_commit
 from retrieval.errors import Problem
 from worlds.archive_run import ArchiveRun
 from worlds.audiences import GM, PUBLIC, Audience, resolve_audience
@@ -66,7 +67,7 @@ def export_page(request: HttpRequest, viewer: Viewer) -> HttpResponse:
 @gm_page
 def make_archive(request: HttpRequest, viewer: Viewer) -> HttpResponse:
     run = runs.ask_for_archive(viewer.world, user=request.user)
-    transaction.on_commit(partial(tasks.make_archive.delay, str(run.pk)))
+    send_after_commit(tasks.make_archive, run)
     return redirect("archive", viewer.world.slug, run.pk)
 
 
@@ -174,7 +175,7 @@ def restore_page(request: HttpRequest) -> HttpResponse:
 
 
 def start_restoration(run: ArchiveRun) -> HttpResponse:
-    transaction.on_commit(partial(tasks.restore_archive.delay, str(run.pk)))
+    send_after_commit(tasks.restore_archive, run)
     return redirect("restoration", run.pk)
 
 

@@ -14,13 +14,14 @@ from uuid import UUID
 from django.conf import settings
 from django.core.files import File
 from django.core.files.storage import default_storage
-from django.db import connection, transaction
+from django.db import transaction
 from django.utils import timezone, translation
 from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
 from memory_site.archive.restore import restore_world
 from memory_site.archive.write import archive_world
+from memory_site.run_lock import ARCHIVES, LOST_AFTER, MOST_TRIES, run_lock
 from memory_site.run_progress import ProgressWriter
 from retrieval.errors import Conflict, Invalid, Problem, TooLarge
 from retrieval.text import clean_text
@@ -33,12 +34,7 @@ logger = logging.getLogger(__name__)
 Kind, State = ArchiveRun.Kind, ArchiveRun.State
 UNFINISHED = (State.WAITING, State.WORKING)
 FOLDER = "archives"
-MOST_TRIES = 3
-"""So often a run may begin: one that ends its worker each time must not do so forever."""
-LOST_AFTER = timedelta(minutes=1)
 LONGEST_NAME = 200
-TRY_LOCK = "SELECT pg_try_advisory_lock(hashtextextended(%s, 42))"
-UNLOCK = "SELECT pg_advisory_unlock(hashtextextended(%s, 42))"
 
 
 @transaction.atomic
@@ -102,7 +98,7 @@ def restore(run_id: UUID) -> None:
 
 def carry_out(run_id: UUID, kind: str, step: Callable[[ArchiveRun], None]) -> None:
     """Carry out a run once: a message may come twice, and comes again when its worker died."""
-    with run_lock(run_id) as is_ours:
+    with run_lock(run_id, ARCHIVES) as is_ours:
         runs = ArchiveRun.objects.select_related("world", "user", "key")
         run = runs.filter(pk=run_id, kind=kind, state__in=UNFINISHED).first()
         if not is_ours or run is None:
@@ -120,21 +116,6 @@ def carry_out(run_id: UUID, kind: str, step: Callable[[ArchiveRun], None]) -> No
                 logger.exception("work on archive %s failed", run_id)
                 failure = _("The work stopped with an unexpected error. Nothing was changed.")
                 finish(run, State.FAILED, failure=failure)
-
-
-@contextmanager
-def run_lock(run_id: UUID) -> Iterator[bool]:
-    """Yield whether this worker has the run for itself. A lock of the session, not of a
-    transaction: an archive is read in a transaction of its own."""
-    with connection.cursor() as cursor:
-        cursor.execute(TRY_LOCK, [str(run_id)])
-        is_ours = cursor.fetchone()[0]
-    try:
-        yield is_ours
-    finally:
-        if is_ours:
-            with connection.cursor() as cursor:
-                cursor.execute(UNLOCK, [str(run_id)])
 
 
 def finish(run: ArchiveRun, state: str, **values: Any) -> bool:

@@ -2,9 +2,7 @@
 
 import json
 import os
-import shutil
 import tarfile
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,6 +17,7 @@ from django.db import connection, connections
 
 from memory_site.backup.errors import BackupError
 from memory_site.backup.programs import run_program
+from memory_site.backup.workspace import workspace
 from memory_site.backup.write import (
     DUMP,
     FILES,
@@ -99,16 +98,14 @@ def open_backup(source: Path, identity: Path | None) -> Iterator[Path]:
     for path, what in ((source, "the backup"), (identity, "the secret key (--identity)")):
         if path is not None and not path.is_file():
             raise BackupError(f"There is no file {path.absolute()} with {what}.")
-    folder = Path(tempfile.mkdtemp(dir=source.resolve().parent, prefix=".restore-"))
     try:
-        packed = decrypt(source, identity, folder)
-        with tarfile.open(packed) as archive:
-            archive.extractall(folder / "content", filter="data")
-        yield folder / "content"
+        with workspace() as folder:
+            packed = decrypt(source, identity, folder)
+            with tarfile.open(packed) as archive:
+                archive.extractall(folder / "content", filter="data")
+            yield folder / "content"
     except tarfile.TarError as error:
         raise BackupError(f"{source} is no backup, or is damaged: {error}") from error
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 def decrypt(source: Path, identity: Path | None, folder: Path) -> Path:

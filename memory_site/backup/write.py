@@ -22,6 +22,7 @@ from django.db.migrations.recorder import MigrationRecorder
 
 from memory_site.backup.errors import BackupError
 from memory_site.backup.programs import run_program
+from memory_site.backup.workspace import workspace
 from memory_site.version import VERSION
 
 FORMAT, FORMAT_VERSION = "memory37-backup", 1
@@ -64,8 +65,7 @@ def write_backup(target: Path, *, recipient: str = "", snapshot: str = "") -> Ma
     key = parse_recipient(recipient) if recipient else None
     if not target.absolute().parent.is_dir():
         raise BackupError(f"There is no folder {target.absolute().parent} for the backup: make it.")
-    folder = Path(tempfile.mkdtemp(dir=target.resolve().parent, prefix=".backup-"))
-    try:
+    with workspace() as folder:
         if snapshot:
             manifest = collect(folder, snapshot)
         else:
@@ -77,11 +77,23 @@ def write_backup(target: Path, *, recipient: str = "", snapshot: str = "") -> Ma
             encrypted = folder / "packed.age"
             pyrage.encrypt_file(str(packed), str(encrypted), [key])
             packed = encrypted
-        packed.chmod(0o600)
-        os.replace(packed, target)
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+        publish(packed, target)
     return manifest
+
+
+def publish(source: Path, target: Path) -> None:
+    """Copy `source` to `target`, perhaps on another disk, where it appears as a whole."""
+    # Such a file is readable for its owner alone.
+    handle, name = tempfile.mkstemp(dir=target.resolve().parent, prefix=".backup-")
+    building = Path(name)
+    try:
+        with os.fdopen(handle, "wb") as copy, source.open("rb") as packed:
+            shutil.copyfileobj(packed, copy)
+            copy.flush()
+            os.fsync(copy.fileno())
+        building.replace(target)
+    finally:
+        building.unlink(missing_ok=True)
 
 
 def collect(folder: Path, snapshot: str) -> Manifest:

@@ -1,5 +1,6 @@
 """Configuration, versions, database server, disk, processes."""
 
+import os
 import platform
 import shutil
 from collections.abc import Iterator
@@ -103,6 +104,20 @@ def examine_disk() -> Iterator[Diagnosis]:
             yield warning("disk", text, remedy)
         else:
             yield ok("disk", text)
+    yield from examine_permissions(folders)
+
+
+def examine_permissions(folders: set[Path]) -> Iterator[Diagnosis]:
+    """Name folders that this user may not write to: uploads fail there with an error of the server.
+    A command that was run as root leaves such ones among those of pictures, imports and archives.
+    """
+    media = Path(settings.MEDIA_ROOT).resolve()
+    below = {each for each in media.iterdir() if each.is_dir()} if media.is_dir() else set()
+    for folder in sorted(each for each in folders | below if each.exists()):
+        if not os.access(folder, os.W_OK | os.X_OK):
+            text = f"this user may not write to {folder}, or the disk is read-only"
+            remedy = "Give it to the user of the site (chown -R), and run doctor as that user."
+            yield error("disk", text, remedy)
 
 
 def examine_transactions() -> Iterator[Diagnosis]:

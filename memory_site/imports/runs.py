@@ -10,7 +10,9 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID
 
-from django.db import connection, transaction
+from django.db import transaction
+from django.db.models import F
+from django.db.models.functions import Coalesce
 from django.utils import timezone, translation
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
@@ -22,6 +24,7 @@ from memory_site.imports.options import ImportOptions
 from memory_site.imports.report import WriteReport, problems_json, reading_json, written_json
 from memory_site.imports.rules import write_rule_book
 from memory_site.imports.write import write_reading
+from memory_site.run_lock import IMPORTS, LOST_AFTER, MOST_TRIES, run_lock
 from memory_site.run_progress import ProgressWriter, part
 from retrieval.errors import Conflict, Invalid, Problem
 from retrieval.tasks import embed_soon
@@ -30,8 +33,9 @@ from worlds.models import ImportedRow, ImportRun
 logger = logging.getLogger(__name__)
 
 State = ImportRun.State
-LOCK = "SELECT pg_try_advisory_xact_lock(hashtextextended(%s, 41))"
 Step = Callable[[ImportRun], None]
+BUSY = (State.READING, State.CHECKING, State.IMPORTING, State.UNDOING)
+"""Steps that the worker carries out."""
 SHARE_OF_READING = 0.15
 STATE_AFTER_FAILURE: dict[str, str] = {
     State.CHECKING: State.READY,
@@ -57,20 +61,26 @@ def import_run(run_id: UUID) -> None:
 def start_step(run: ImportRun, state: str, *, allowed: tuple[str, ...]) -> None:
     """Put the run into the state of a step that is about to begin. Raises `Conflict` when it is in
     another one by now."""
-    values = {"state": state, "progress": 0, "started_at": timezone.now(), "finished_at": None}
+    values: dict[str, Any] = {"state": state, "progress": 0, "tries": 0}
+    values |= {"started_at": timezone.now(), "finished_at": None}
     if not ImportRun.objects.filter(pk=run.pk, state__in=allowed).update(**values):
         raise Conflict(_("This import is in another step by now: load the page again."))
     run.refresh_from_db()
 
 
 def carry_out(run_id: UUID, state: str, step: Step) -> None:
-    """Carry out a step if the run is in its state: a message may come twice. A step that fails
-    leaves nothing but its message."""
+    """Carry out a step if the run is in its state: a message may come twice, and comes again when
+    its worker died. A step that fails leaves nothing but its message."""
     options = ImportRun.objects.filter(pk=run_id).values_list("options", flat=True).first() or {}
-    with translation.override(ImportOptions.model_validate(options).language):
+    language = ImportOptions.model_validate(options).language
+    with translation.override(language), run_lock(run_id, IMPORTS) as is_ours:
+        if not is_ours:
+            return
         try:
+            _count_try(run_id, state)
             with transaction.atomic():
-                if run := _claim(run_id, state):
+                runs = ImportRun.objects.select_related("world", "user")
+                if run := runs.filter(pk=run_id, state=state).first():
                     step(run)
         except Problem as problem:
             _fail(run_id, state, problem.detail)
@@ -80,13 +90,21 @@ def carry_out(run_id: UUID, state: str, step: Step) -> None:
             _fail(run_id, state, message)
 
 
-def _claim(run_id: UUID, state: str) -> ImportRun | None:
-    with connection.cursor() as cursor:
-        cursor.execute(LOCK, [str(run_id)])
-        if not cursor.fetchone()[0]:
-            return None
-    runs = ImportRun.objects.select_related("world", "user")
-    return runs.filter(pk=run_id, state=state).first()
+def _count_try(run_id: UUID, state: str) -> None:
+    """Count an attempt before it begins, where a worker that dies cannot take the number back.
+    Raises `Conflict` when there were too many."""
+    runs = ImportRun.objects.filter(pk=run_id, state=state)
+    if runs.filter(tries__gte=MOST_TRIES).exists():
+        raise Conflict(_("The worker stopped each time that it did this work."))
+    runs.update(tries=F("tries") + 1, progress=0)
+
+
+def unfinished_runs() -> list[ImportRun]:
+    """The runs whose message may be lost; one that another worker has is among them."""
+    runs = ImportRun.objects.filter(state__in=BUSY).alias(
+        asked_at=Coalesce("started_at", "created_at")
+    )
+    return list(runs.filter(asked_at__lt=timezone.now() - LOST_AFTER).only("state"))
 
 
 def _fail(run_id: UUID, state: str, message: str) -> None:

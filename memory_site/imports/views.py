@@ -1,13 +1,11 @@
 """Pages of imports: upload, mapping, check, report, undo. The work itself is done on the worker."""
 
-from functools import partial
 from typing import Any
 from uuid import UUID
 
 from django.conf import settings
 from django.contrib import messages
 from django.core.paginator import Paginator
-from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
@@ -24,17 +22,17 @@ from memory_site.imports.forms import (
 )
 from memory_site.imports.options import ImportOptions
 from memory_site.imports.rules import title_of_imported
-from memory_site.imports.runs import start_step
+from memory_site.imports.runs import BUSY, start_step
 from memory_site.imports.undo import EVERYTHING
 from memory_site.imports.uploads import create_run, delete_upload_after_commit
 from memory_site.run_progress import progress_context, show_progress
+from memory_site.site_task import send_after_commit
 from retrieval.errors import Problem
 from worlds.models import ImportedRow, ImportRun
 from worlds.offered_systems import offered_systems
 from worlds.pages import Viewer, gm_page, render_page
 
 State = ImportRun.State
-BUSY = (State.READING, State.CHECKING, State.IMPORTING, State.UNDOING)
 RUNS_PER_PAGE, ROWS_PER_PAGE = 20, 100
 
 
@@ -48,7 +46,7 @@ def import_list(request: HttpRequest, viewer: Viewer) -> HttpResponse:
         except Problem as problem:
             context["problem"] = problem
         else:
-            transaction.on_commit(partial(tasks.read_import.delay, str(run.pk)))
+            send_after_commit(tasks.read_import, run)
             return redirect("import-run", viewer.world.slug, run.pk)
     runs = ImportRun.objects.filter(world=viewer.world).defer("report").select_related("user")
     page = Paginator(runs, RUNS_PER_PAGE).get_page(request.GET.get("page"))
@@ -180,5 +178,5 @@ def _start(
     except Problem as problem:
         messages.error(request, problem.detail)
     else:
-        transaction.on_commit(partial(task.delay, str(run.pk)))
+        send_after_commit(task, run)
     return redirect("import-run", viewer.world.slug, run.pk)

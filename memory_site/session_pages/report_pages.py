@@ -1,10 +1,8 @@
 """After the session: write or paste what happened, review the proposed episode, record it."""
 
-from functools import partial
 from uuid import UUID
 
 from django.contrib import messages
-from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
@@ -35,6 +33,7 @@ from memory_site.session_reports.store import (
     session_for,
     transcript_of,
 )
+from memory_site.site_task import send_after_commit
 from retrieval.errors import Problem
 from worlds.audiences import Visibility
 from worlds.pages import Viewer, gm_page, render_page
@@ -86,7 +85,7 @@ def read_and_show(
     elif is_read_at_once(report):
         read_report(report)
     else:
-        transaction.on_commit(partial(tasks.read_session_report.delay, str(report.pk)))
+        send_after_commit(tasks.read_session_report, report)
     return redirect("session-report", viewer.world.slug, report.session.external_id, report.pk)
 
 

@@ -2,13 +2,17 @@
 
 import hashlib
 from collections.abc import Sequence
+from uuid import UUID
 
 from django.conf import settings
 from django.db import IntegrityError, transaction
+from django.db.models import F
+from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from episodes.models import Session, Thread
 from episodes.report_models import SessionNote, SessionReport
+from memory_site.run_lock import LOST_AFTER, MOST_TRIES, REPORTS, run_lock
 from memory_site.session_reports.lexicon import is_mark
 from memory_site.session_reports.proposal import Proposal
 from memory_site.session_reports.propose import Report, propose_by_rules, require_report
@@ -103,6 +107,25 @@ def read_report(report: SessionReport, *, with_model: bool = True) -> SessionRep
     rows.update(proposal=proposal.model_dump(mode="json"), state=State.OPEN, progress=100)
     report.refresh_from_db()
     return report
+
+
+def read_by_worker(pk: UUID) -> None:
+    """Read a report as the worker does: once, however often its message comes. When the worker
+    stopped each time, rules read it, which need no other server and less memory."""
+    with run_lock(pk, REPORTS) as is_ours:
+        rows = SessionReport.objects.select_related("party__world", "party__campaign")
+        report = rows.filter(pk=pk, state=State.READING).first()
+        if not is_ours or report is None:
+            return
+        SessionReport.objects.filter(pk=pk).update(tries=F("tries") + 1)
+        read_report(report, with_model=report.tries < MOST_TRIES)
+
+
+def unread_reports() -> list[SessionReport]:
+    """Reports for the worker whose message may be lost; one that another worker reads is among
+    them. What not even rules could read is left to people."""
+    rows = SessionReport.objects.filter(state=State.READING, tries__lte=MOST_TRIES)
+    return list(rows.filter(created_at__lt=timezone.now() - LOST_AFTER).only("pk"))
 
 
 def proposal_of(report: SessionReport) -> Proposal:

@@ -79,6 +79,12 @@ def test_systemd_understands_the_units(path: Path) -> None:
     assert not faults
 
 
+def test_a_migration_before_the_start_has_the_time_that_it_takes() -> None:
+    unit = (DEPLOY / "systemd" / "memory37-web.service").read_text()
+    assert "manage.py migrate" in unit
+    assert "TimeoutStartSec=infinity" in unit.splitlines()
+
+
 def test_prometheus_is_told_of_every_web_process_with_its_token(tmp_path: Path) -> None:
     folder = DEPLOY / "prometheus"
     scrape = yaml.safe_load((folder / "prometheus.yaml").read_text())
@@ -164,6 +170,17 @@ def test_every_variable_of_the_compose_file_is_a_setting(compose: dict[str, Any]
     documented = re.findall(r"^\| `(\w+)`", (ROOT / "docs" / "settings.md").read_text(), re.M)
     for name in ("web", "worker", "beat"):
         assert set(compose["services"][name]["environment"]) <= set(documented)
+
+
+def test_a_setting_that_the_compose_file_does_not_name_reaches_the_site(
+    compose: dict[str, Any],
+) -> None:
+    """Compose reads .env for itself alone: without this, a mail server or SECRET_KEY_FALLBACKS
+    that are written there would be ignored."""
+    for name in ("migrate", "web", "worker", "beat"):
+        service = compose["services"][name]
+        assert service["env_file"] == [{"path": ".env", "required": False}], name
+        assert service["environment"]["MEMORY37_VAR"] == "/data", "the volume is there"
 
 
 def test_the_image_runs_without_root_and_knows_every_requirement() -> None:

@@ -158,3 +158,14 @@ def test_an_embedder_that_is_not_there_ends_no_examination(
     models = next(each for each in findings if each["area"] == "models")
     assert why in models["text"]
     assert any("retrieval.E0" in each["text"] for each in findings)
+
+
+def test_a_folder_of_files_that_takes_no_upload_is_found(settings: Any, monkeypatch: Any) -> None:
+    theirs = settings.MEDIA_ROOT / "imports"
+    theirs.mkdir(parents=True)
+    assert not [each for each in examine("--quick")[1] if "may not write" in each["text"]]
+    # Root, who may run the tests, may write everywhere.
+    monkeypatch.setattr("os.access", lambda folder, _mode: folder != theirs.resolve())
+    code, findings = examine("--quick")
+    assert code == 2
+    assert "chown" in remedy(findings, f"may not write to {theirs.resolve()}")

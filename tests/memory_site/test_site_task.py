@@ -6,9 +6,15 @@ from typing import Any
 
 import pytest
 from celery import Celery
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+from django.urls import reverse
 
 from memory_site.bulk_line import BulkLine, TaskCall, bulk_line
 from memory_site.celery import app as site
+from memory_site.task_breaker import Breaker
+from tests.conftest import ApiClient
+from worlds.models import ImportRun, World
 
 FIRST, SECOND, THIRD = (TaskCall(name, ()) for name in ("first", "second", "third"))
 
@@ -114,3 +120,37 @@ def test_what_takes_long_and_nobody_waits_for_is_a_bulk_task() -> None:
 
 def task_is_bulk(task: Any) -> bool:
     return bool(getattr(task, "is_bulk", False))
+
+
+@pytest.fixture
+def no_broker(monkeypatch: Any) -> None:
+    """As if the broker had failed a moment ago."""
+    failed = Breaker()
+    failed.open()
+    monkeypatch.setattr("memory_site.site_task.breaker", failed)
+
+
+@pytest.mark.django_db
+@pytest.mark.usefixtures("no_broker")
+def test_an_upload_is_taken_while_the_broker_is_down(
+    world: World, engine: ApiClient, django_capture_on_commit_callbacks: Any, caplog: Any
+) -> None:
+    """Whoever got an error would send it again, and both would be imported later."""
+    file = SimpleUploadedFile("notes.md", b"- Lio keeps the ferry.")
+    with django_capture_on_commit_callbacks(execute=True):
+        answer = engine.client.post("/api/v1/world/imports", {"files": file})
+    assert answer.status_code == 201, answer.content
+    assert ImportRun.objects.get().state == ImportRun.State.READING
+    assert "read_import waits for the next sweep" in caplog.text
+
+
+@pytest.mark.django_db
+@pytest.mark.usefixtures("no_broker")
+def test_work_that_no_row_stands_for_is_refused_while_the_broker_is_down(
+    world: World, engine: ApiClient, admin_client: Client
+) -> None:
+    status, answer = engine.post("world/fact-proposals/read", {})
+    assert (status, answer["code"]) == (503, "unavailable"), answer
+    assert "worker" in answer["title"]
+    page = admin_client.post(reverse("fact-proposals-read", args=[world.slug]))
+    assert page.status_code == 503

@@ -7,6 +7,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +17,11 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import connection
 from django.db.models import F
 from django.test import Client
+from django.utils import timezone
 
 from knowledge.entry_store import save_entry
 from knowledge.models import Lore, LorePassage
+from memory_site import tasks
 from memory_site.imports.uploads import create_run
 from retrieval.tasks import embed_soon
 from tests.conftest import ApiClient
@@ -141,6 +144,17 @@ def test_an_import_is_read_while_many_texts_wait_for_vectors(
         send_by(address, "memory_site.tasks.read_import", str(run.pk))
         assert wait_for(lambda: state_of(run) == ImportRun.State.READY, seconds=10)
         assert waiting() > 100
+
+
+def test_an_import_whose_message_was_lost_is_read_all_the_same(world: World) -> None:
+    file = SimpleUploadedFile("notes.md", b"- Lio keeps the ferry.")
+    run = create_run(world, [file], user=None)
+    with worker(MEDIA_ROOT=str(settings.MEDIA_ROOT)):
+        tasks.resume_imports()
+        assert not wait_for(lambda: state_of(run) == ImportRun.State.READY, seconds=2), "too early"
+        ImportRun.objects.update(created_at=timezone.now() - timedelta(minutes=2))
+        tasks.resume_imports()
+        assert wait_for(lambda: state_of(run) == ImportRun.State.READY, seconds=30)
 
 
 def slow_worker(broker: str) -> AbstractContextManager[subprocess.Popen[bytes]]:

@@ -1,9 +1,14 @@
 """Members, invitations, keys and new worlds: by clicking, without the admin."""
 
+import os
 import re
+import subprocess
+import sys
 from datetime import timedelta
+from typing import Any
 
 import pytest
+from django.conf import settings as site
 from django.contrib.auth.models import User
 from django.core import mail
 from django.db import connection
@@ -226,6 +231,42 @@ def test_a_forgotten_password_is_set_by_mail(client: Client, db: None) -> None:
     new = {"new_password1": "salt-and-oars", "new_password2": "salt-and-oars"}
     client.post(form.request["PATH_INFO"], new)
     assert client.login(request=form.wsgi_request, username="pat", password="salt-and-oars")
+
+
+def mail_backend_with(**environment: str) -> str:
+    """Return where a site with these settings sends its mail."""
+    program = "from memory_site import settings; print(settings.EMAIL_BACKEND.split('.')[-2])"
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        env={**os.environ, "EMAIL_HOST": "", "HTTPS": "", **environment},
+        cwd=site.BASE_DIR,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return done.stdout.strip()
+
+
+def test_links_for_passwords_are_in_no_log_of_a_site_that_others_reach() -> None:
+    assert mail_backend_with() == "console"
+    assert mail_backend_with(HTTPS="true") == "dummy"
+    assert mail_backend_with(HTTPS="true", EMAIL_HOST="mail.example.org") == "smtp"
+
+
+def test_a_site_without_a_mail_server_promises_no_mail(
+    client: Client, settings: Any, db: None
+) -> None:
+    settings.EMAIL_HOST, settings.HTTPS = "", True
+    for address in ("/password/", "/password/sent/"):
+        page = client.get(address).content.decode()
+        assert "Ask an operator" in page
+        assert "Send the link" not in page
+        assert "your mail" not in page
+    settings.HTTPS = False
+    assert "Send the link" in client.get("/password/").content.decode()
+    assert "output of the server" in client.get("/password/sent/").content.decode()
+    settings.EMAIL_HOST = "mail.example.org"
+    assert "Look at your mail" in client.get("/password/sent/").content.decode()
 
 
 def test_everybody_changes_their_own_password_and_name(world: World) -> None:

@@ -2,6 +2,7 @@
 
 import pytest
 from django.contrib.admin import site
+from django.contrib.admin.models import LogEntry
 from django.contrib.auth.models import User
 from django.test import Client, RequestFactory
 from django.urls import reverse
@@ -164,6 +165,9 @@ def test_an_operator_makes_a_link_that_sets_a_password(operator: Client, client:
     pat = User.objects.create_user("pat", password="forgotten")
     page = operator.get(f"/admin/auth/user/{pat.pk}/reset-link/", follow=True).content.decode()
     link = page.split("http://testserver")[1].split("<")[0].split()[0]
+    recorded = LogEntry.objects.get(object_id=str(pat.pk))
+    assert (recorded.user.username, "link" in recorded.change_message) == ("olga", True)
+    assert link not in recorded.change_message
     form = client.get(link, follow=True)
     done = client.post(
         form.request["PATH_INFO"],

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from django.conf import settings
 
+from memory_site.checks import metrics_have_a_token
 from worlds.webhooks import secret
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -26,6 +27,13 @@ def run(*command: str, **environment: str) -> subprocess.CompletedProcess[str]:
         check=False,
         timeout=120,
     )
+
+
+def test_metrics_that_anybody_may_read_are_named_by_the_check(settings: Any) -> None:
+    settings.METRICS, settings.METRICS_TOKEN = True, ""
+    assert [each.id for each in metrics_have_a_token()] == ["memory37.W002"]
+    settings.METRICS_TOKEN = "sesame"
+    assert metrics_have_a_token() == []
 
 
 def test_the_checks_of_a_deployed_site_have_nothing_to_say() -> None:

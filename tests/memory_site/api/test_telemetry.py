@@ -7,7 +7,7 @@ import sys
 from typing import Any
 
 import pytest
-from django.conf import settings
+from django.conf import settings as site
 from django.test import Client
 
 from worlds import keys
@@ -48,7 +48,7 @@ def enabled() -> subprocess.CompletedProcess[str]:
         timeout=90,
         check=True,
         env=environment,
-        cwd=settings.BASE_DIR,
+        cwd=site.BASE_DIR,
     )
 
 
@@ -67,8 +67,21 @@ def test_log_lines_are_json_with_the_call_they_belong_to(
     assert (line["request_id"], line["key"], line["tool"]) == ("req-1", "abc", "lore_search")
 
 
+def test_a_token_in_other_letters_is_refused_like_any_other(client: Client, settings: Any) -> None:
+    settings.METRICS, settings.METRICS_TOKEN = True, "sesame"
+    for header in ("", "Bearer sésame", "Bearer сезам"):
+        answer = client.get("/metrics", headers={"Authorization": header})
+        assert answer.status_code == 401, header
+
+
 def test_metrics_are_off_unless_asked_for(client: Client) -> None:
     assert client.get("/metrics").status_code == 404
+
+
+def test_a_host_name_of_a_stranger_takes_one_line_of_the_log(client: Client, caplog: Any) -> None:
+    assert client.get("/login/", headers={"Host": "evil.example"}).status_code == 400
+    records = [each for each in caplog.records if "evil.example" in each.getMessage()]
+    assert [each.exc_info for each in records] == [None]
 
 
 def test_the_log_line_of_a_call_has_no_words_of_the_player(world: World, caplog: Any) -> None:

@@ -22,9 +22,10 @@ from art.pictures import store_picture
 from knowledge.entry_store import save_entry
 from knowledge.models import Lore
 from memory_site.archive.write import archive_world
-from memory_site.backup import restore
+from memory_site.backup import restore, write
 from memory_site.backup.errors import BackupError
 from memory_site.backup.restore import open_backup, read_manifest, refuse_newer
+from memory_site.backup.workspace import workspace
 from memory_site.backup.write import one_snapshot, write_backup
 from worlds.models import World
 
@@ -165,3 +166,68 @@ def test_an_encrypted_backup_that_was_cut_or_changed_is_named_as_damaged(
         with pytest.raises(CommandError, match=f"{name} is damaged or not whole"):
             call_command("restore", tmp_path / name, identity=tmp_path / "key")
     assert World.objects.filter(pk=world.pk).exists()
+
+
+def test_what_is_not_encrypted_stays_in_the_folder_of_the_data(
+    world: World, tmp_path: Path, settings: Any, monkeypatch: Any
+) -> None:
+    """The folder of the backup may be a share, and that of a restoration read-only."""
+    settings.VAR_DIR, share = tmp_path / "var", tmp_path / "share"
+    share.mkdir()
+    seen = list[Path]()
+    pack = write.pack
+
+    def pack_and_look(*arguments: Any) -> None:
+        pack(*arguments)
+        seen.extend(share.iterdir())
+
+    monkeypatch.setattr(write, "pack", pack_and_look)
+    key = pyrage.x25519.Identity.generate()
+    write_backup(share / "all.backup", recipient=str(key.to_public()))
+    assert seen == []
+    assert list(share.iterdir()) == [share / "all.backup"]
+    assert (share / "all.backup").stat().st_mode & 0o077 == 0
+    (tmp_path / "key").write_text(f"{key}\n")
+    with open_backup(share / "all.backup", tmp_path / "key") as folder:
+        assert folder.is_relative_to(settings.VAR_DIR)
+        assert list(share.iterdir()) == [share / "all.backup"]
+    assert list(settings.VAR_DIR.iterdir()) == []
+
+
+WAITING = """
+import time
+from memory_site.backup.workspace import workspace
+with workspace() as folder:
+    (folder / "secret_key").write_text("x")
+    print(folder, flush=True)
+    time.sleep(60)
+"""
+
+
+@contextmanager
+def interrupted_work(var: Path) -> Iterator["subprocess.Popen[str]"]:
+    own = {"MEMORY37_VAR": str(var), "DJANGO_SETTINGS_MODULE": "memory_site.settings"}
+    command = [sys.executable, "-c", WAITING]
+    environment = {**os.environ, **own}
+    with subprocess.Popen(
+        command, env=environment, cwd=ROOT, text=True, stdout=subprocess.PIPE
+    ) as process:
+        assert process.stdout
+        process.stdout.readline()
+        assert list(var.glob(".backup-*/*/secret_key"))
+        yield process
+
+
+def test_a_backup_that_is_told_to_end_or_is_killed_leaves_nothing_for_long(
+    tmp_path: Path, settings: Any
+) -> None:
+    settings.VAR_DIR = tmp_path
+    with interrupted_work(tmp_path) as process:
+        process.terminate()
+    assert not list(tmp_path.glob(".backup-*"))
+    with interrupted_work(tmp_path) as process:
+        with workspace():
+            assert list(tmp_path.glob(".backup-*/*/secret_key")), "it is still at work"
+        process.kill()
+    with workspace() as own:
+        assert list(tmp_path.glob(".backup-*")) == [own.parent]

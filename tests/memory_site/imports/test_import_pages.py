@@ -25,6 +25,7 @@ from knowledge.graph.models import GraphEdge, GraphNode
 from knowledge.models import Lore, LorePassage
 from knowledge.trash import trash_lore
 from memory_site import tasks
+from memory_site.imports.runs import unfinished_runs
 from npcs.models import NPC
 from tests.art.image_samples import image_bytes
 from worlds.audiences import PUBLIC, Audience
@@ -615,3 +616,40 @@ class TestTheUploadedFile:
     def test_the_worker_does_it_by_the_clock(self) -> None:
         tasks_of_clock = {each["task"] for each in settings.CELERY_BEAT_SCHEDULE.values()}
         assert "memory_site.tasks.delete_old_uploads" in tasks_of_clock
+
+
+class TestAWorkerThatDies:
+    """What it had begun was rolled back; the run is still in the state of that step."""
+
+    @staticmethod
+    def begin_long_ago(run: ImportRun, state: str, **values: Any) -> None:
+        asked_at = timezone.now() - timedelta(minutes=2)
+        ImportRun.objects.filter(pk=run.pk).update(state=state, started_at=asked_at, **values)
+
+    @pytest.mark.parametrize("state", ["reading", "checking", "importing", "undoing"])
+    def test_every_step_is_found_again_a_minute_later(self, upload: Upload, state: str) -> None:
+        run = upload(archive(VAULT))
+        assert unfinished_runs() == []
+        ImportRun.objects.filter(pk=run.pk).update(state=state, started_at=timezone.now())
+        assert unfinished_runs() == []
+        self.begin_long_ago(run, state)
+        assert unfinished_runs() == [run]
+
+    def test_a_step_that_ends_its_worker_each_time_is_given_up(
+        self, anna: Client, upload: Upload, world: World
+    ) -> None:
+        run = press(anna, upload(archive(VAULT)), "check", **KEEP)
+        self.begin_long_ago(run, "importing", tries=3)
+        tasks.write_import(str(run.pk))
+        run.refresh_from_db()
+        assert run.state == "checked"
+        assert "each time" in run.report["failure"]
+        assert "each time" in show(anna, run)
+        assert press(anna, run, "write").state == "done", "a person may try once more"
+
+    def test_an_attempt_that_fails_is_counted(self, anna: Client, upload: Upload) -> None:
+        run = press(anna, upload(archive(VAULT)), "check", **KEEP)
+        assert run.tries == 1
+        tasks.write_import(str(run.pk))
+        run.refresh_from_db()
+        assert (run.state, run.tries) == ("checked", 1), "it was in no step that could begin"

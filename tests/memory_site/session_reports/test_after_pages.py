@@ -1,16 +1,19 @@
 """After the session: a report is pasted, reviewed line by line and recorded, never before."""
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
 from django.test import Client
-from django.utils import translation
+from django.utils import timezone, translation
 
 from episodes.models import Episode, Scene, Session
 from episodes.notes import add_note
 from episodes.report_models import LooseEnd, SessionNote, SessionReport
 from episodes.running_scenes import find_open_scene, open_scene
 from knowledge.graph.models import SCENE, GraphEdge, GraphNode
+from memory_site import tasks
+from memory_site.session_reports.store import unread_reports
 from npcs.models import NPC, Appearance, Disposition, DispositionChange
 from tests.conftest import ApiClient
 from tests.memory_site.session_reports.forms import fields_of
@@ -226,6 +229,29 @@ def test_a_long_report_waits_for_the_worker_or_is_read_now(
     gm.post(f"{address(report)}read/")
     report.refresh_from_db()
     assert report.state == "open"
+
+
+def test_a_report_whose_message_was_lost_is_read_by_the_worker_later(
+    table: Session, gm: Client
+) -> None:
+    report = paste(gm, "Mira crossed the river. " * 1000)
+    assert unread_reports() == []
+    age = {"created_at": timezone.now() - timedelta(minutes=2)}
+    SessionReport.objects.filter(pk=report.pk).update(**age)
+    assert unread_reports() == [report]
+    tasks.read_session_report(str(report.pk))
+    report.refresh_from_db()
+    assert (report.state, report.tries) == ("open", 1)
+    assert unread_reports() == []
+
+
+def test_a_report_that_ends_its_worker_each_time_is_left_to_people(
+    table: Session, gm: Client
+) -> None:
+    report = paste(gm, "Mira crossed the river. " * 1000)
+    values = {"created_at": timezone.now() - timedelta(minutes=2), "tries": 4}
+    SessionReport.objects.filter(pk=report.pk).update(**values)
+    assert unread_reports() == []
 
 
 def test_a_quick_note_is_saved_in_place_by_htmx(table: Session, gm: Client) -> None:
