@@ -5,6 +5,7 @@ negation, times, or a word and its opposite. A fitted model also knows what says
 A pair that is similar but differs in one of these may be a contradiction ("formerly").
 """
 
+import re
 from collections import Counter
 from collections.abc import Callable
 from enum import StrEnum
@@ -33,6 +34,8 @@ from memories.similarity.same_statement import (
     signs_of_statements,
 )
 from memories.similarity.several_hold import several_hold
+from memories.text_caches import text_cache
+from retrieval.text import split_sentences
 
 SAME_FROM = 0.8
 """`similarity_of` from which two texts without a `difference` say the same. Fitted on the tuning
@@ -41,6 +44,10 @@ SIMILAR_FROM = 0.72
 """`similarity_of` from which two texts with a `difference` contradict each other."""
 VECTOR_SHARE = 0.8
 RUSSIAN_CONTRASTS = frozenset({"а", "но"})
+NO_STATEMENT = re.compile(
+    r"[?!\n]|^\W*(?:hi|hey|hello|thanks|thank you|привет|спасибо|안녕|고마워)\b", re.IGNORECASE
+)
+"""A question, an exclamation, a greeting, several lines."""
 # A bound that is exact may still come out smaller than the sum it bounds.
 ROUNDING = 1e-9
 MIN_COSINE_OF_SAME = 0.5
@@ -78,7 +85,10 @@ def compare(
         Verdict.EXACT: mine.may_be_one_with(yours),
         # A rewording must not take a key away, nor give it to other words.
         Verdict.NEAR: mine.may_be_one_with(yours) and mine.key == yours.key,
-        Verdict.REWORDED: mine.may_be_one_with(yours) and mine.key == yours.key,
+        # What somebody said stays in their words: each turn of a conversation happened.
+        Verdict.REWORDED: mine.may_be_one_with(yours)
+        and mine.key == yours.key
+        and not mine.speaker,
         Verdict.CONTRADICTS: mine.may_contradict(yours),
     }
     return verdict if may_hold.get(verdict, True) else Verdict.DIFFERENT
@@ -103,9 +113,19 @@ def compare_texts(one: str, other: str, *, similarity: float, embedder: str = ""
 
 
 def may_be_reworded(one: str, other: str) -> bool:
-    """Whether nothing says plainly that they differ, whatever the model has it: a name that one of
-    them lacks, another number, another time."""
+    """Whether the model was fitted to such texts, and nothing says plainly that they differ: a name
+    that one of them lacks, another number, another time."""
+    if not (is_one_statement(one) and is_one_statement(other)):
+        return False
     return not (lacks_names(one, other) or has_other_details(one, other))
+
+
+@text_cache(maxsize=16_384)
+def is_one_statement(text: str) -> bool:
+    """Whether the text is one sentence that states something. The model knows nothing else: it
+    takes two greetings, or two moments of one fight, for two ways to say the same."""
+    sentences = [each for each in split_sentences(text) if each.strip()]
+    return len(sentences) == 1 and not NO_STATEMENT.search(text)
 
 
 def probability_of_same(one: str, other: str, *, similarity: float) -> float:

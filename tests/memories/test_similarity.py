@@ -3,8 +3,10 @@
 import pytest
 
 from bench.labelled_sets import DATA, load_rows
+from memories.identity import Identity
 from memories.similarity.compare import (
     Verdict,
+    compare,
     compare_texts,
     probability_of_same,
     similarity_of,
@@ -221,6 +223,42 @@ def test_other_words_for_the_same_are_known_by_the_model(one: str, other: str) -
     assert compare_texts(one, other, similarity=0.9, embedder=MODEL).is_same
     # The model was fitted to the cosines of one embedder.
     assert compare_texts(one, other, similarity=0.9) is not Verdict.REWORDED
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (
+            "Hey Anna! Good to see you! I'm swamped with work. What's up with you?",
+            "Wow, Anna! What kind of boat are you thinking of? Anything that stands out?",
+        ),
+        (
+            "That sounds like a great way to spend the evening. I went to dinner with my family "
+            "and we stayed until midnight.",
+            "Here is a picture of the fireworks over the harbour. You have to come with us next "
+            "year, it was wonderful.",
+        ),
+        (
+            "Привет! Как прошли выходные? Мы весь день лепили пельмени с бабушкой.",
+            "Ого, звучит здорово! А у нас всё воскресенье шёл дождь, и мы смотрели старые фильмы.",
+        ),
+    ],
+)
+def test_what_is_more_than_a_statement_is_nothing_in_other_words(one: str, other: str) -> None:
+    """The model was fitted to single statements; turns of a talk have little in common but look
+    like rewordings to it."""
+    assert compare_texts(one, other, similarity=0.65, embedder=MODEL) is Verdict.DIFFERENT
+
+
+def test_what_somebody_said_stays_in_their_words() -> None:
+    one = "Mira sold Tobin her grey mare for forty crowns."
+    other = "Tobin bought Mira's mare for 40."
+    told, said = Identity(), Identity(speaker="Tobin")
+    verdicts = [
+        compare(one, other, similarity=0.9, identities=(by, by), embedder=MODEL)
+        for by in (told, said)
+    ]
+    assert verdicts == [Verdict.REWORDED, Verdict.DIFFERENT]
 
 
 @pytest.mark.parametrize(
