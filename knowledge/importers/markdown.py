@@ -16,6 +16,7 @@ from knowledge.importers.markup import (
     adopt_pictures,
     comments_to_secrets,
     outside_code,
+    without_block_ids,
 )
 from knowledge.importers.statblocks import layout_of, tables_of_stat_blocks
 from knowledge.schemas import LoreIn
@@ -42,7 +43,7 @@ def is_own_markdown(file: SourceFile, _bundle: Bundle) -> int:
 
 
 def read_vault(bundle: Bundle) -> Iterator[LoreDraft]:
-    """Read notes of an Obsidian vault. Comments (`%%…%%`) are private, so they become secrets."""
+    """Read notes of an Obsidian vault. Its comments are private, so they become secrets."""
     for file in bundle.files:
         with bundle.problems_of(file.name):
             yield read_note(bundle, file)
@@ -60,7 +61,10 @@ def read_note(bundle: Bundle, file: SourceFile, *, title: str = "", origin: str 
     pictures, notes = PictureCollector(bundle, folder), NoteFinder(bundle, folder)
     # Comments first: what a block shows may hold `%%`, and would begin or end one.
     body, creatures = tables_of_stat_blocks(comments_to_secrets(body), title=name)
-    body = outside_code(body, lambda text: adopt_links(adopt_pictures(text, pictures), notes))
+    body = outside_code(
+        body,
+        lambda text: adopt_links(adopt_pictures(without_block_ids(text), pictures), notes),
+    )
     aliases = string_list(fields.get("aliases") or fields.get("alias"))
     if name != stem:
         aliases.append(stem)  # other notes link to the file by its name

@@ -108,6 +108,64 @@ class TestAVault:
         assert "kills" not in seen
 
     @pytest.mark.parametrize(
+        "note",
+        [
+            "Dry.\n\n<!-- It is a trap. -->\n\nShown.\n",
+            "Dry.\n\n<!--\nIt is\n\na trap.\n-->\n\nShown.\n",
+            "Dry.\n\nShown.\n\n<!-- It is a trap.\n",
+            "Dry.\n\nShown.\n\n%% It is a trap.\n\nIt kills.\n",
+            "Dry.\n\n> [!secret|left] Cellar\n> It is a trap.\n\nShown.\n",
+            "- Dry.\n  > [!secret]- Cellar\n  > It is a trap.\n- Shown.\n",
+            "1. Dry.\n2. > [!secret]\n   > It is a trap.\n3. Shown.\n",
+            "> [!note] Dry\n> Shown.\n>> [!secret] Cellar\n>> It is a trap.\n",
+            "Dry.\n\n> [!secret] Cellar\n> It kills whoever enters:\nit is a trap.\n\nShown.\n",
+        ],
+        ids=[
+            "HTML comment",
+            "HTML comment of several lines",
+            "HTML comment that is not closed",
+            "comment that is not closed",
+            "callout with metadata",
+            "callout in a list",
+            "callout as an item",
+            "callout in a callout",
+            "callout whose last line has no mark",
+        ],
+    )
+    def test_what_an_author_hid_is_secret_wherever_it_stands(
+        self, world: World, tmp_path: Path, note: str
+    ) -> None:
+        (tmp_path / "Cellar.md").write_text(note, encoding="utf-8")
+        import_lore(world, tmp_path, "obsidian", visibility=Visibility.PUBLIC, publish=True)
+        seen = " ".join(LorePassage.objects.visible_to(PUBLIC).values_list("text", flat=True))
+        assert "Dry" in seen
+        assert "Shown" in seen
+        assert "trap" not in seen
+        assert "kills" not in seen
+        assert LorePassage.objects.filter(text__contains="trap", visibility="gm").exists()
+
+    def test_a_secret_in_a_secret_of_a_party_stays_with_the_game_master(
+        self, world: World, tmp_path: Path
+    ) -> None:
+        note = (
+            "Dry.\n\n> [!secret] party:lanternbearers character:ilse\n> A door.\n>\n"
+            "> > [!secret]\n> > It is a trap.\n"
+        )
+        (tmp_path / "Cellar.md").write_text(note, encoding="utf-8")
+        import_lore(world, tmp_path, "obsidian", visibility=Visibility.PUBLIC, publish=True)
+        assert Lore.objects.get().body == (
+            "Dry.\n\n:::secret party:lanternbearers character:ilse\nA door.\n\n"
+            ":::secret\nIt is a trap.\n:::\n:::"
+        )
+
+    def test_marks_that_obsidian_alone_reads_go(self, world: World, tmp_path: Path) -> None:
+        note = "It rings. ^bell\n\n- 10 ^3\n\n`<!-- shown -->`\n\n%%%%\n\nEnd.\n"
+        (tmp_path / "Bell.md").write_text(note, encoding="utf-8")
+        import_lore(world, tmp_path, "obsidian")
+        body = Lore.objects.get().body
+        assert body == "It rings.\n\n- 10 ^3\n\n`<!-- shown -->`\n\n\n\nEnd."
+
+    @pytest.mark.parametrize(
         ("file", "text", "body"),
         [
             ("Mine.md", "# Mine\n\nDeep.", "Deep."),
