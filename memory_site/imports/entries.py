@@ -1,11 +1,12 @@
 """Write the drafts of lore entries in batches, and keep what they replace."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 from uuid import UUID
 
 from django.db import transaction
+from django.utils.translation import gettext as _
 
 from knowledge.importers.drafts import ImportProblem, LoreDraft
 from knowledge.importers.files import line_of
@@ -13,6 +14,7 @@ from knowledge.models import Lore
 from knowledge.schemas import LoreIn
 from knowledge.upsert import make_kind, upsert_lore_batch
 from memory_site.imports.options import ImportOptions
+from memory_site.imports.own_edits import keep_edits, last_imported
 from memory_site.imports.report import WriteReport
 from memory_site.imports.snapshots import Values, values_of
 from retrieval.errors import Problem
@@ -47,7 +49,10 @@ class EntryWriter:
         drafts = [self._with_defaults(draft) for draft in self._not_skipped(drafts)]
         for kind in {each.entry.custom_kind for each in drafts if each.entry.custom_kind}:
             make_kind(self.world, kind)
-        before = self._values_before(drafts)
+        stored = self._stored_rows(drafts)
+        before = {key: values_of("lore", row) for key, row in stored.items()}
+        if self.options.existing != "overwrite":
+            drafts = self._with_edits(drafts, stored)
         try:
             with transaction.atomic():
                 self._write(drafts, before)
@@ -89,13 +94,31 @@ class EntryWriter:
             else:
                 yield draft
 
-    def _values_before(self, drafts: Sequence[LoreDraft]) -> dict[Key, Values]:
+    def _stored_rows(self, drafts: Sequence[LoreDraft]) -> dict[Key, Lore]:
         slugs = [key[1] for draft in drafts if (key := key_of(draft)) in self.stored]
-        rows = Lore.objects.filter(world=self.world, slug__in=slugs).select_related("campaign")
-        return {
-            (row.campaign.slug if row.campaign else None, row.slug): values_of("lore", row)
-            for row in rows
-        }
+        rows = Lore.objects.filter(world=self.world, slug__in=slugs)
+        rows = rows.select_related("campaign", "custom_kind")
+        return {(row.campaign.slug if row.campaign else None, row.slug): row for row in rows}
+
+    def _with_edits(
+        self, drafts: Sequence[LoreDraft], stored: Mapping[Key, Lore]
+    ) -> list[LoreDraft]:
+        """Return the drafts with what people have changed here since the last import."""
+        imported = last_imported(stored.values())
+        kept = []
+        for draft in drafts:
+            row = stored.get(key_of(draft))
+            if row is not None and row.pk in imported:
+                title = row.title
+                draft, is_disputed = keep_edits(draft, row, imported[row.pk])
+                if is_disputed:
+                    message = _(
+                        "“%(title)s” was changed here and in the file since the last import. "
+                        "What stands here was kept."
+                    )
+                    self.report.note(draft.file, message % {"title": title})
+            kept.append(draft)
+        return kept
 
     def _with_defaults(self, draft: LoreDraft) -> LoreDraft:
         """Set audience and status of a new entry. Importing a stored entry again changes

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from art.models import Picture
+from knowledge.entry_store import save_entry
 from knowledge.export import export_json, export_markdown
 from knowledge.graph.protocol import View
 from knowledge.importers.formats import FORMATS
@@ -23,11 +24,12 @@ from knowledge.models import Lore, LorePassage
 from memory_site.imports.direct import import_path
 from memory_site.imports.options import ImportOptions
 from memory_site.imports.report import WriteReport
+from memory_site.imports.undo import undo
 from npcs.models import NPC
 from retrieval.errors import Invalid
 from tests.art.image_samples import image_bytes
 from worlds.audiences import PUBLIC, Visibility
-from worlds.models import Campaign, World
+from worlds.models import Campaign, ImportRun, World
 
 VAULT = {
     "Places/The Quay.md": "---\naliases: [Low Quay]\ntags: river\ndate: 2020-01-02\n---\n"
@@ -46,6 +48,12 @@ def import_lore(
     status = "published" if publish else "draft"
     chosen = ImportOptions(format=format, status=status, bad_files="refuse", **options)
     return import_path(world, path, chosen, dry_run=dry_run)
+
+
+def edit(entry: Lore, **values: Any) -> None:
+    for name, value in values.items():
+        setattr(entry, name, value)
+    save_entry(entry, reason="a correction")
 
 
 def counts(report: WriteReport) -> dict[str, int]:
@@ -268,6 +276,41 @@ class TestAVault:
         before = list(Lore.objects.values_list("slug", "version", "updated_at"))
         assert counts(import_lore(world, vault, "obsidian")) == {"unchanged": 2}
         assert list(Lore.objects.values_list("slug", "version", "updated_at")) == before
+
+    def test_importing_again_keeps_what_was_changed_here(self, world: World, vault: Path) -> None:
+        import_lore(world, vault, "obsidian")
+        edit(Lore.objects.get(slug="the-quay"), body="Dry at last.", tags=["dry"])
+        assert counts(import_lore(world, vault, "obsidian")) == {"unchanged": 2}
+        (vault / "Places/The Quay.md").write_text(
+            VAULT["Places/The Quay.md"].replace("Low Quay", "High Quay"), encoding="utf-8"
+        )
+        report = import_lore(world, vault, "obsidian")
+        quay = Lore.objects.get(slug="the-quay")
+        assert (quay.body, quay.tags, quay.aliases) == ("Dry at last.", ["dry"], ["High Quay"])
+        assert not [problem for problem in report.problems if "The Quay" in problem.message]
+
+    def test_what_was_changed_here_and_in_the_file_stays_and_is_named(
+        self, world: World, vault: Path
+    ) -> None:
+        import_lore(world, vault, "obsidian")
+        edit(Lore.objects.get(slug="the-quay"), body="Dry at last.")
+        (vault / "Places/The Quay.md").write_text("Flooded.", encoding="utf-8")
+        report = import_lore(world, vault, "obsidian")
+        assert Lore.objects.get(slug="the-quay").body == "Dry at last."
+        (note,) = [each for each in report.problems if "The Quay" in each.message]
+        assert note.file.endswith("The Quay.md")
+        assert not note.is_error
+        import_lore(world, vault, "obsidian", existing="overwrite")
+        assert Lore.objects.get(slug="the-quay").body == "Flooded."
+
+    def test_an_import_that_was_undone_can_be_repeated(self, world: World, vault: Path) -> None:
+        import_lore(world, vault, "obsidian")
+        (vault / "Places/The Quay.md").write_text("Flooded.", encoding="utf-8")
+        for _time in range(2):
+            import_lore(world, vault, "obsidian")
+            assert Lore.objects.get(slug="the-quay").body == "Flooded."
+            undo(ImportRun.objects.filter(world=world).latest("created_at"))
+            assert "Wet." in Lore.objects.get(slug="the-quay").body
 
     def test_importing_again_keeps_the_audience(self, world: World, vault: Path) -> None:
         import_lore(world, vault, "obsidian")

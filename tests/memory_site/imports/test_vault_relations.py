@@ -266,7 +266,8 @@ def test_importing_an_edited_note_again_states_everything_once(
     mira.body += "\n\nMentor: [[Vess]]"
     save_entry(mira)
     assert len(facts_of(world)) == 4
-    import_notes(world, tmp_path, {"People/Mira.md": MIRA + "\n\nFriend: [[Vess]]"})
+    note = {"People/Mira.md": MIRA + "\n\nFriend: [[Vess]]"}
+    import_notes(world, tmp_path, note, existing="overwrite")
     rows = GraphEdge.objects.believed_now().values_list("relation", "source_kind")
     assert sorted(rows) == [
         ("ALLY_WITH", "import"),
