@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, get_args
 
 from django.utils.translation import gettext as _
 
@@ -19,8 +19,9 @@ from knowledge.importers.markup import (
     without_block_ids,
 )
 from knowledge.importers.statblocks import layout_of, tables_of_stat_blocks
-from knowledge.schemas import LoreIn
+from knowledge.schemas import LoreIn, Status
 from retrieval.text import clean_text, fold_name, slugify, split_front_matter, string_list
+from worlds.audiences import Visibility
 
 TITLE = re.compile(
     r"\s*(?:#[ \t]+(?P<atx>[^\n]*?)(?:[ \t]+#+)?|(?P<setext>[^\s#>|-][^\n]*)\n=+)[ \t]*(?:\n|\Z)"
@@ -31,6 +32,7 @@ OWN_FRONT_MATTER = re.compile(
 )
 OWN_FIELDS = set(LoreIn.model_fields) - {"title", "body", "slug", "extra"}
 VAULT_FIELDS = ("title", "kind", "type", "aliases", "alias", "tags", "tag")
+LANGUAGE = re.compile(r"[a-z]{2,3}")
 DAYS = ("in_world_at", "in_world_until")
 
 
@@ -85,10 +87,29 @@ def read_note(bundle: Bundle, file: SourceFile, *, title: str = "", origin: str 
         tags=[tag.lstrip("#") for tag in dict.fromkeys(tags)],
         source=origin or f"obsidian:{file.name}",
         extra={"statblock_layout": layouts[0] if len(layouts) == 1 else layouts} if layouts else {},
-        fields=fields_except(fields, *VAULT_FIELDS, *DAYS, "in_world_label"),
+        fields=fields_except(without_our_choices(fields), *VAULT_FIELDS, *DAYS, "in_world_label"),
         pictures=tuple(pictures.pictures),
         **in_world_fields(fields),
+        **language_of_note(fields),
     )
+
+
+def without_our_choices(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields of a note without those by which our own vault tells status and audience: the page
+    of an import asks for them, and as data of the entry they would go out of date."""
+    if fields.get("visibility") not in Visibility.values:
+        return dict(fields)
+    ours = {"visibility", "revealed_to", *language_of_note(fields)}
+    if fields.get("status") in get_args(Status):
+        ours.add("status")
+    return {name: value for name, value in fields.items() if name not in ours}
+
+
+def language_of_note(fields: Mapping[str, Any]) -> dict[str, str]:
+    """The language that our own vault names; in other notes the word has other meanings."""
+    language = str(fields.get("language") or "")
+    is_ours = fields.get("visibility") in Visibility.values and LANGUAGE.fullmatch(language)
+    return {"language": language} if is_ours else {}
 
 
 def without_title(body: str, title: str) -> str:

@@ -135,6 +135,8 @@ class EntryWriter:
         if draft.folder:
             defaults["folder"] = draft.folder[:LONGEST_FOLDER].rstrip("/")
         fields = draft.entry.model_dump(exclude_unset=True)
+        if key_of(draft) in self.stored and not draft.is_exact:
+            fields.pop("origin", None)  # a vault of ours is not where its entries come from
         return replace(draft, entry=LoreIn.model_validate({**defaults, **fields}))
 
 

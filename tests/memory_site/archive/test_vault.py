@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from knowledge.entry_store import save_entry
 from knowledge.models import Lore
 from knowledge.schemas import LoreIn
 from knowledge.upsert import upsert_lore
@@ -14,7 +15,7 @@ from memory_site.imports.direct import import_path
 from memory_site.imports.options import ImportOptions
 from npcs.models import NPC, Secret
 from tests import cast
-from worlds.audiences import GM, Audience
+from worlds.audiences import GM, PUBLIC, Audience
 from worlds.models import World
 
 pytestmark = pytest.mark.django_db
@@ -115,3 +116,93 @@ def test_the_importer_makes_the_same_entries_of_it(written: World, tmp_path: Pat
     assert after["Carrow Ford"] == before["Carrow Ford"]
     for title in before:
         assert after[title][:3] == before[title][:3]
+
+
+def test_a_vault_that_nobody_changed_changes_nothing(written: World, tmp_path: Path) -> None:
+    ruin = LoreIn(
+        title="Bell Ruin",
+        kind="place",
+        folder="South",
+        body="It fell.\n\n:::secret\nOn purpose.\n:::\n\nNobody rang.",
+        visibility="public",
+        extra={"status": "ruined", "population": 4, "seen": ["Ash", "Rain"]},
+    )
+    upsert_lore(written, ruin)
+    tongue = LoreIn(title="Eel Law", body="Fish first.", extra={"language": "Old Salt"})
+    upsert_lore(written, tongue)
+    columns = ("title", "kind", "tags", "aliases", "language", "extra", "body", "visibility")
+
+    def entries() -> list[Any]:
+        return list(Lore.objects.filter(world=written).order_by("title").values_list(*columns))
+
+    # The title with a colon cannot be the name of a file, which becomes an alias and is linked.
+    Lore.objects.filter(title__in=["까마귀: 새", "Ведьма"]).delete()
+    before = entries()
+    for _time in range(2):
+        write_vault(written, tmp_path / "vault.zip", audience=GM)
+        report = import_path(written, tmp_path / "vault.zip", ImportOptions())
+        assert entries() == before
+        assert report.counts()["lore"] == {"unchanged": 5}
+
+    other = cast.create_world(slug="other", name="Other")
+    import_path(other, tmp_path / "vault.zip", ImportOptions())
+    assert Lore.objects.get(world=other, title="Bell Ruin").extra == ruin.extra
+    assert Lore.objects.get(world=other, title="Eel Law").extra == tongue.extra
+
+
+def test_links_and_pictures_in_tables_keep_their_bars(written: World, tmp_path: Path) -> None:
+    table = (
+        "| Who | Where |\n|---|---|\n| [[Carrow Ford\\|the ford]] | [[까마귀]] |\n\n"
+        "[[Carrow Ford|ford]]"
+    )
+    upsert_lore(written, LoreIn(title="Rota", body=table))
+    write_vault(written, tmp_path / "vault.zip", audience=GM)
+    note = notes(tmp_path / "vault.zip")["Rota.md"]
+    assert "| [[Carrow Ford\\|the ford]] | [[까마귀 새\\|까마귀]] |" in note
+    assert "[[Carrow Ford|ford]]" in note
+
+
+def test_links_keep_their_heading_and_their_folder(written: World, tmp_path: Path) -> None:
+    upsert_lore(written, LoreIn(title="Carrow Ford", slug="other", folder="South"))
+    text = "[[Ведьма#Дом]] [[South/Carrow Ford|the other]] [[North/Carrow Ford]]"
+    upsert_lore(written, LoreIn(title="Rota", body=text))
+    write_vault(written, tmp_path / "vault.zip", audience=GM)
+    note = notes(tmp_path / "vault.zip")["Rota.md"]
+    assert "[[Ведьма#Дом]]" in note
+    path = {name for name in notes(tmp_path / "vault.zip") if "Carrow Ford" in name}
+    assert path == {"North/Carrow Ford.md", "South/Carrow Ford (2).md"} or path == {
+        "North/Carrow Ford (2).md",
+        "South/Carrow Ford.md",
+    }
+    for name in path:
+        assert f"[[{name.removesuffix('.md')}|" in note
+
+
+@pytest.mark.parametrize(
+    ("text", "callout"),
+    [
+        ("Wet. :::secret\nDeep.\n:::", "Wet. \n\n> [!secret]\n> Deep."),
+        ("- Wet.\n  :::secret\n  Deep.\n  :::\n- Dry.", "  > [!secret]\n  > Deep.\n\n- Dry."),
+        (
+            ":::secret party:lanternbearers\nWet.\n:::\n:::secret\nDeep.\n:::\nDry.",
+            "> [!secret] party:lanternbearers\n> Wet.\n\n> [!secret]\n> Deep.\n\nDry.",
+        ),
+    ],
+    ids=["within a line", "in a list", "below another"],
+)
+def test_a_secret_is_a_callout_of_its_own(
+    world: World, tmp_path: Path, text: str, callout: str
+) -> None:
+    upsert_lore(world, LoreIn(title="Mine", body=text))
+    write_vault(world, tmp_path / "vault.zip", audience=GM)
+    assert callout in notes(tmp_path / "vault.zip")["Mine.md"]
+
+
+def test_the_data_of_an_entry_is_for_game_masters(written: World, tmp_path: Path) -> None:
+    bell = Lore.objects.get(title="The Bell")
+    bell.extra = {"curse": "deafness"}
+    save_entry(bell)
+    write_vault(written, tmp_path / "vault.zip", audience=GM)
+    assert "curse: deafness" in notes(tmp_path / "vault.zip")["North/Relics/The Bell.md"]
+    write_vault(written, tmp_path / "public.zip", audience=PUBLIC)
+    assert "deafness" not in notes(tmp_path / "public.zip")["North/Relics/The Bell.md"]
