@@ -33,6 +33,10 @@ OWN_FRONT_MATTER = re.compile(
 OWN_FIELDS = set(LoreIn.model_fields) - {"title", "body", "slug", "extra"}
 VAULT_FIELDS = ("title", "kind", "type", "aliases", "alias", "tags", "tag")
 LANGUAGE = re.compile(r"[a-z]{2,3}")
+GALLERIES = {"gallery": False, "hidden_pictures": True}
+"""The lists of pictures in our own vault, and whether players do not see them."""
+SLUG_FIELD = "memory37_slug"
+"""Not `slug`: with that, a note is taken for one of `export_lore`."""
 DAYS = ("in_world_at", "in_world_until")
 
 
@@ -67,6 +71,7 @@ def read_note(bundle: Bundle, file: SourceFile, *, title: str = "", origin: str 
         body,
         lambda text: adopt_links(adopt_pictures(without_block_ids(text), pictures), notes),
     )
+    add_gallery(fields, pictures)
     aliases = string_list(fields.get("aliases") or fields.get("alias"))
     if name != stem:
         aliases.append(stem)  # other notes link to the file by its name
@@ -78,7 +83,8 @@ def read_note(bundle: Bundle, file: SourceFile, *, title: str = "", origin: str 
     return make_draft(
         file.name,
         title=name,
-        slug=slugify(stem) or None,
+        slug=slug_of_note(fields) or slugify(stem) or None,
+        private=is_private(fields),
         body=body.strip(),
         body_line=body_line,
         kind=str(fields.get("kind") or fields.get("type") or ""),
@@ -94,12 +100,36 @@ def read_note(bundle: Bundle, file: SourceFile, *, title: str = "", origin: str 
     )
 
 
+def add_gallery(fields: Mapping[str, Any], pictures: PictureCollector) -> None:
+    """Add the pictures that our own vault lists beside those of the text."""
+    if is_of_our_vault(fields):
+        for name, is_hidden in GALLERIES.items():
+            for link in string_list(fields.get(name)):
+                pictures.add(link.strip("![]"), is_hidden=is_hidden)
+
+
+def is_of_our_vault(fields: Mapping[str, Any]) -> bool:
+    return fields.get("visibility") in Visibility.values
+
+
+def is_private(fields: Mapping[str, Any]) -> bool:
+    """Whether our own vault says that players may not know of it: then it stays the game master's,
+    whatever the page of the import asks for."""
+    is_open = fields.get("visibility") == Visibility.PUBLIC and fields.get("status") != "draft"
+    return is_of_our_vault(fields) and not is_open
+
+
+def slug_of_note(fields: Mapping[str, Any]) -> str:
+    """The slug that our own vault names, where that of the file is another."""
+    return slugify(str(fields.get(SLUG_FIELD) or "")) if is_of_our_vault(fields) else ""
+
+
 def without_our_choices(fields: Mapping[str, Any]) -> dict[str, Any]:
     """The fields of a note without those by which our own vault tells status and audience: the page
     of an import asks for them, and as data of the entry they would go out of date."""
-    if fields.get("visibility") not in Visibility.values:
+    if not is_of_our_vault(fields):
         return dict(fields)
-    ours = {"visibility", "revealed_to", *language_of_note(fields)}
+    ours = {"visibility", "revealed_to", SLUG_FIELD, *GALLERIES, *language_of_note(fields)}
     if fields.get("status") in get_args(Status):
         ours.add("status")
     return {name: value for name, value in fields.items() if name not in ours}
@@ -108,7 +138,7 @@ def without_our_choices(fields: Mapping[str, Any]) -> dict[str, Any]:
 def language_of_note(fields: Mapping[str, Any]) -> dict[str, str]:
     """The language that our own vault names; in other notes the word has other meanings."""
     language = str(fields.get("language") or "")
-    is_ours = fields.get("visibility") in Visibility.values and LANGUAGE.fullmatch(language)
+    is_ours = is_of_our_vault(fields) and LANGUAGE.fullmatch(language)
     return {"language": language} if is_ours else {}
 
 

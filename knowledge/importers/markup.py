@@ -46,13 +46,15 @@ class PictureCollector:
         self.bundle, self.folder = bundle, folder
         self.pictures: list[PictureDraft] = []
 
-    def add(self, reference: str, alt: str = "", *, is_portrait: bool = False) -> str | None:
+    def add(
+        self, reference: str, alt: str = "", *, is_portrait: bool = False, is_hidden: bool = False
+    ) -> str | None:
         """Return the placeholder of the picture that `reference` names, or None if the upload does
         not hold it."""
         found = self.bundle.find_named(self.bundle.pictures, reference, folder=self.folder)
         if found is None:
             return None
-        picture = PictureDraft(found.name, words_of_picture(alt), is_portrait)
+        picture = PictureDraft(found.name, words_of_picture(alt), is_portrait, is_hidden)
         same = [at for at, each in enumerate(self.pictures) if each.file == picture.file]
         if not same:
             self.pictures.append(picture)

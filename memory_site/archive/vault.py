@@ -16,6 +16,7 @@ from django.db.models import Q
 from art.models import Picture, PictureUse
 from knowledge.graph.labels import in_words
 from knowledge.graph.protocol import View
+from knowledge.importers.markdown import SLUG_FIELD
 from knowledge.models import Lore, LorePassage
 from memory_site.archive.write import entry as zip_entry
 from npcs.models import NPC, Secret
@@ -25,6 +26,7 @@ from retrieval.text import (
     fold_name,
     parse_secret,
     replace_links,
+    slugify,
     split_secrets,
 )
 from worlds.audiences import Audience
@@ -37,6 +39,7 @@ TABLE_ROW = re.compile(r"[> \t]*\|")
 LINK_IN_ROW = re.compile(r"\[\[[^\[\]\n]{1,700}\]\]")
 BAR = re.compile(r"(?<!\\)\|")
 ATTACHMENTS, PEOPLE = "attachments", "People"
+PICTURE_FIELDS = PORTRAIT, GALLERY, HIDDEN = "portrait", "gallery", "hidden_pictures"
 LONGEST_NAME = 120
 
 
@@ -101,6 +104,9 @@ class Vault:
             note = self._new_note(
                 row.title, row.folder, entry_fields(row, self.audience), row.aliases
             )
+            is_canon = row.campaign is None
+            if self.audience.is_gm and is_canon and slugify(note.file) != row.slug:
+                note.fields[SLUG_FIELD] = row.slug  # of an entry that was renamed
             if row.campaign and self.audience.is_gm:
                 note.folder = "/".join(filter(None, ["campaigns", row.campaign.slug, note.folder]))
             note.body = row.body if self.audience.is_gm else "\n\n".join(texts[row.pk])
@@ -202,10 +208,14 @@ class Vault:
         for use in uses.order_by("position", "pk"):
             note = self._note_of.get(use.lore_id or use.npc_id)
             name = self._attachment(str(use.picture_id))
-            if note and name and use.is_portrait:
-                note.fields.setdefault("portrait", f"[[{name}]]")
-            elif note and name:
-                note.fields.setdefault("gallery", []).append(f"[[{name}]]")
+            if not note or not name:
+                continue
+            if use.is_portrait and not use.is_hidden:
+                note.fields.setdefault(PORTRAIT, f"[[{name}]]")
+                continue
+            pictures = note.fields.setdefault(HIDDEN if use.is_hidden else GALLERY, [])
+            if f"[[{name}]]" not in pictures:
+                pictures.append(f"[[{name}]]")
 
     def _attachment(self, key: str) -> str:
         """Return the file name of a picture in the vault, or "" for one that may not be seen."""
@@ -284,7 +294,7 @@ def entry_fields(row: Lore, audience: Audience) -> dict[str, Any]:
     }
     # The source's own status of a quest, or the language of a people, rather than ours: whoever
     # reads a vault back chooses the first, and the second is guessed.
-    reserved = {"title", *fields} - {"language"}
+    reserved = {"title", SLUG_FIELD, *PICTURE_FIELDS, *fields} - {"language"}
     data = {key: value for key, value in row.extra.items() if key not in reserved}
     return fields | own | data
 

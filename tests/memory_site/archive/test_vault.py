@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from art.models import Picture
+from art.pictures import place_picture, store_picture
 from knowledge.entry_store import save_entry
 from knowledge.models import Lore
 from knowledge.schemas import LoreIn
@@ -15,6 +17,7 @@ from memory_site.imports.direct import import_path
 from memory_site.imports.options import ImportOptions
 from npcs.models import NPC, Secret
 from tests import cast
+from tests.art.image_samples import image_bytes
 from worlds.audiences import GM, PUBLIC, Audience
 from worlds.models import World
 
@@ -200,9 +203,61 @@ def test_a_secret_is_a_callout_of_its_own(
 
 def test_the_data_of_an_entry_is_for_game_masters(written: World, tmp_path: Path) -> None:
     bell = Lore.objects.get(title="The Bell")
-    bell.extra = {"curse": "deafness"}
+    bell.extra = {"curse": "deafness", "gallery": "in the keep"}
     save_entry(bell)
     write_vault(written, tmp_path / "vault.zip", audience=GM)
     assert "curse: deafness" in notes(tmp_path / "vault.zip")["North/Relics/The Bell.md"]
     write_vault(written, tmp_path / "public.zip", audience=PUBLIC)
     assert "deafness" not in notes(tmp_path / "public.zip")["North/Relics/The Bell.md"]
+
+
+def test_pictures_come_back_and_hidden_ones_stay_hidden(world: World, tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in/Mine.md").write_text("![[gate.png]]\n\n> [!secret]\n> ![[lair.png]]\n")
+    for name, colour in (("gate.png", "red"), ("lair.png", "black")):
+        (tmp_path / "in" / name).write_bytes(image_bytes(colour=colour))
+    chosen = ImportOptions(visibility="public", status="published")
+    import_path(world, tmp_path / "in", chosen)
+    mine = Lore.objects.get(title="Mine")
+    for colour, is_hidden in (("green", False), ("blue", True)):
+        picture = store_picture(world, image_bytes(colour=colour), name=f"{colour}.png")
+        place_picture(picture, mine, is_hidden=is_hidden)
+
+    write_vault(world, tmp_path / "vault.zip", audience=GM)
+    assert import_path(world, tmp_path / "vault.zip", chosen).counts()["lore"] == {"unchanged": 1}
+    other = cast.create_world(slug="other", name="Other")
+    import_path(other, tmp_path / "vault.zip", chosen)
+    pictures = Picture.objects.filter(world=other)
+    seen = {
+        name.partition("-")[0]
+        for name in pictures.visible_to(PUBLIC).values_list("name", flat=True)
+    }
+    assert seen == {"gate", "green"}
+    assert pictures.count() == 4
+    assert Lore.objects.get(world=other).extra == {}
+
+
+def test_a_renamed_entry_is_found_again(written: World, tmp_path: Path) -> None:
+    bell = Lore.objects.get(title="The Bell")
+    bell.title, bell.aliases = "The Broken Bell", ["The Bell"]
+    save_entry(bell)
+    write_vault(written, tmp_path / "vault.zip", audience=GM)
+    report = import_path(written, tmp_path / "vault.zip", ImportOptions())
+    assert "created" not in report.counts()["lore"]
+    assert Lore.objects.get(title="The Broken Bell").slug == "the-bell"
+    write_vault(written, tmp_path / "public.zip", audience=PUBLIC)
+    assert "the-bell" not in "".join(notes(tmp_path / "public.zip").values())
+
+
+def test_what_players_may_not_know_stays_hidden_in_another_world(
+    written: World, lanternbearers: Any, tmp_path: Path
+) -> None:
+    shown = {"status": "published", "visibility": "revealed", "known_to": ["party:lanternbearers"]}
+    upsert_lore(written, LoreIn(title="Cave", body="Wet.", **shown))
+    upsert_lore(written, LoreIn(title="Sketch", body="Thin.", visibility="public", status="draft"))
+    write_vault(written, tmp_path / "vault.zip", audience=GM)
+    other = cast.create_world(slug="other", name="Other")
+    chosen = ImportOptions(visibility="public", status="published")
+    import_path(other, tmp_path / "vault.zip", chosen)
+    hidden = Lore.objects.filter(world=other).exclude(visibility="public")
+    assert set(hidden.values_list("title", flat=True)) == {"The Traitor", "Cave", "Sketch"}
