@@ -24,6 +24,7 @@ from retrieval.text import DEEPEST_SECRET, find_links, string_list
 AUDIENCES = re.compile(r"(?:(?:party|character|npc):[\w-]+ ?)+")
 SECRET_CALLOUTS = [
     "secret",
+    "npc-secret",
     "gm",
     "dm",
     "spoiler",

@@ -6,7 +6,8 @@ from typing import Any, get_args
 
 from django.utils.translation import gettext as _
 
-from knowledge.importers.drafts import LoreDraft
+from knowledge.importers.callouts import Callout, replace_callouts
+from knowledge.importers.drafts import LoreDraft, PersonDraft
 from knowledge.importers.entry_fields import fields_except, make_draft, title_from_path
 from knowledge.importers.files import Bundle, SourceFile
 from knowledge.importers.markup import (
@@ -35,6 +36,10 @@ VAULT_FIELDS = ("title", "kind", "type", "aliases", "alias", "tags", "tag")
 LANGUAGE = re.compile(r"[a-z]{2,3}")
 GALLERIES = {"gallery": False, "hidden_pictures": True}
 """The lists of pictures in our own vault, and whether players do not see them."""
+PERSON_LINES = ("role", "summary", "faction", "home", "voice")
+PERSON_LISTS = ("goals", "play_now")
+PERSON_SECRET = "npc-secret"
+"""The fields of an NPC in our own vault, and its callouts for what the NPC hides."""
 SLUG_FIELD = "memory37_slug"
 """Not `slug`: with that, a note is taken for one of `export_lore`."""
 DAYS = ("in_world_at", "in_world_until")
@@ -65,6 +70,7 @@ def read_note(bundle: Bundle, file: SourceFile, *, title: str = "", origin: str 
     body_line = line_of_body(file.text, body)
     folder = file.path.parent.as_posix()
     pictures, notes = PictureCollector(bundle, folder), NoteFinder(bundle, folder)
+    person, body = split_person(fields, body)
     # Comments first: what a block shows may hold `%%`, and would begin or end one.
     body, creatures = tables_of_stat_blocks(comments_to_secrets(body), title=name)
     body = outside_code(
@@ -95,6 +101,7 @@ def read_note(bundle: Bundle, file: SourceFile, *, title: str = "", origin: str 
         extra={"statblock_layout": layouts[0] if len(layouts) == 1 else layouts} if layouts else {},
         fields=fields_except(without_our_choices(fields), *VAULT_FIELDS, *DAYS, "in_world_label"),
         pictures=tuple(pictures.pictures),
+        person=person,
         **in_world_fields(fields),
         **language_of_note(fields),
     )
@@ -106,6 +113,22 @@ def add_gallery(fields: Mapping[str, Any], pictures: PictureCollector) -> None:
         for name, is_hidden in GALLERIES.items():
             for link in string_list(fields.get(name)):
                 pictures.add(link.strip("![]"), is_hidden=is_hidden)
+
+
+def split_person(fields: Mapping[str, Any], body: str) -> tuple[PersonDraft | None, str]:
+    """Take what our own vault says of the NPC of an entry off its text."""
+    if not is_of_our_vault(fields):
+        return None, body
+    secrets: list[str] = []
+
+    def take(callout: Callout) -> str:
+        secrets.append(callout.body)
+        return ""
+
+    body = replace_callouts(body, lambda kind: kind == PERSON_SECRET, take)
+    lines: dict[str, Any] = {name: str(fields.get(name) or "") for name in PERSON_LINES}
+    lists: dict[str, Any] = {name: tuple(string_list(fields.get(name))) for name in PERSON_LISTS}
+    return PersonDraft(**lines, **lists, secrets=tuple(filter(None, secrets))), body
 
 
 def is_of_our_vault(fields: Mapping[str, Any]) -> bool:
@@ -129,7 +152,15 @@ def without_our_choices(fields: Mapping[str, Any]) -> dict[str, Any]:
     of an import asks for them, and as data of the entry they would go out of date."""
     if not is_of_our_vault(fields):
         return dict(fields)
-    ours = {"visibility", "revealed_to", SLUG_FIELD, *GALLERIES, *language_of_note(fields)}
+    ours = {
+        "visibility",
+        "revealed_to",
+        SLUG_FIELD,
+        *GALLERIES,
+        *PERSON_LINES,
+        *PERSON_LISTS,
+        *language_of_note(fields),
+    }
     if fields.get("status") in get_args(Status):
         ours.add("status")
     return {name: value for name, value in fields.items() if name not in ours}

@@ -16,7 +16,7 @@ from django.db.models import Q
 from art.models import Picture, PictureUse
 from knowledge.graph.labels import in_words
 from knowledge.graph.protocol import View
-from knowledge.importers.markdown import SLUG_FIELD
+from knowledge.importers.markdown import PERSON_SECRET, SLUG_FIELD
 from knowledge.models import Lore, LorePassage
 from memory_site.archive.write import entry as zip_entry
 from npcs.models import NPC, Secret
@@ -182,8 +182,9 @@ class Vault:
     def _secret(self, secret: Secret) -> str:
         if not self.audience.is_gm:
             return secret.text
-        names = " ".join(secret.known_to)
-        return f":::secret {names}".rstrip() + f"\n{secret.text}\n:::"
+        # Not one of the text: the importer gives it back to the NPC.
+        title = " ".join([f"> [!{PERSON_SECRET}]", *secret.known_to])
+        return "\n".join([title, *(f"> {line}".rstrip() for line in secret.text.splitlines())])
 
     def _add_relations(self) -> None:
         facts = View(self.world, self.audience).facts().filter(until=None)

@@ -1,14 +1,16 @@
 """Write the drafts of lore entries in batches, and keep what they replace."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 from uuid import UUID
 
 from django.db import transaction
 from django.utils.translation import gettext as _
 
-from knowledge.importers.drafts import ImportProblem, LoreDraft
+from knowledge.importers.drafts import ImportProblem, LoreDraft, PersonDraft
+from knowledge.importers.entry_fields import json_value
+from knowledge.importers.entry_text import join_blocks, secret_block
 from knowledge.importers.files import line_of
 from knowledge.models import Lore
 from knowledge.schemas import LoreIn
@@ -17,6 +19,7 @@ from memory_site.imports.options import ImportOptions
 from memory_site.imports.own_edits import keep_edits, last_imported
 from memory_site.imports.report import WriteReport
 from memory_site.imports.snapshots import Values, values_of
+from npcs.models import NPC
 from retrieval.errors import Problem
 from worlds.audiences import Audience, Visibility
 from worlds.models import ImportedRow, World
@@ -39,8 +42,12 @@ class EntryWriter:
     old_bodies: dict[UUID, str] = field(default_factory=dict)
     """The texts, before the import, of the entries that it has changed."""
     stored: set[Key] = field(default_factory=set)
+    with_npc: set[Key] = field(default_factory=set)
 
     def __post_init__(self) -> None:
+        people = NPC.objects.filter(world=self.world).exclude(biography=None)
+        columns = ("biography__campaign__slug", "biography__slug")
+        self.with_npc = {(campaign, slug) for campaign, slug in people.values_list(*columns)}
         keys = Lore.objects.filter(world=self.world).values_list("campaign__slug", "slug")
         self.stored = set(keys)
 
@@ -94,6 +101,11 @@ class EntryWriter:
             else:
                 yield draft
 
+    def _has_npc(self, draft: LoreDraft) -> bool:
+        """Whether the entry has an NPC, or gets one by this import."""
+        is_character = self.options.people and draft.entry.kind == "biography"
+        return is_character or key_of(draft) in self.with_npc
+
     def _stored_rows(self, drafts: Sequence[LoreDraft]) -> dict[Key, Lore]:
         slugs = [key[1] for draft in drafts if (key := key_of(draft)) in self.stored]
         rows = Lore.objects.filter(world=self.world, slug__in=slugs)
@@ -135,9 +147,18 @@ class EntryWriter:
         if draft.folder:
             defaults["folder"] = draft.folder[:LONGEST_FOLDER].rstrip("/")
         fields = draft.entry.model_dump(exclude_unset=True)
+        if draft.person and not self._has_npc(draft):
+            fields |= fields_of_person(draft.person, draft.entry)
         if key_of(draft) in self.stored and not draft.is_exact:
             fields.pop("origin", None)  # a vault of ours is not where its entries come from
         return replace(draft, entry=LoreIn.model_validate({**defaults, **fields}))
+
+
+def fields_of_person(person: PersonDraft, entry: LoreIn) -> dict[str, Any]:
+    """Text and data of an entry that gets no NPC, with what its source says of one."""
+    values = {name: value for name, value in asdict(person).items() if value and name != "secrets"}
+    body = join_blocks([entry.body, *map(secret_block, person.secrets)])
+    return {"body": body, "extra": {**entry.extra, **json_value(values)}}
 
 
 def key_of(draft: LoreDraft) -> Key:

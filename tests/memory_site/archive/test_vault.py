@@ -97,7 +97,7 @@ def test_people_are_notes_with_their_fields(written: World, mira: NPC, tmp_path:
     note = notes(tmp_path / "vault.zip")["People/Mira Voss.md"]
     assert "role: Ferrier" in note
     assert "- Cross, once more" in note
-    assert "> [!secret]\n> She owes the river." in note
+    assert "> [!npc-secret]\n> She owes the river." in note
 
 
 def test_the_importer_makes_the_same_entries_of_it(written: World, tmp_path: Path) -> None:
@@ -261,3 +261,38 @@ def test_what_players_may_not_know_stays_hidden_in_another_world(
     import_path(other, tmp_path / "vault.zip", chosen)
     hidden = Lore.objects.filter(world=other).exclude(visibility="public")
     assert set(hidden.values_list("title", flat=True)) == {"The Traitor", "Cave", "Sketch"}
+
+
+@pytest.mark.parametrize("kind", ["biography", "place"])
+def test_the_npc_of_an_entry_keeps_what_is_its_own(
+    written: World, mira: NPC, tmp_path: Path, kind: str
+) -> None:
+    home = LoreIn(title="Mira Voss", kind=kind, body="She whistles.", visibility="public")
+    entry, _outcome = upsert_lore(written, home)
+    values = {
+        "role": "Ferrier",
+        "goals": ["Cross, once more"],
+        "voice": "Short.",
+        "biography": entry,
+    }
+    NPC.objects.filter(pk=mira.pk).update(**values)
+    Secret.objects.create(world=written, npc=mira, text="She owes the river.")
+    for _time in range(2):
+        write_vault(written, tmp_path / "vault.zip", audience=GM)
+        import_path(written, tmp_path / "vault.zip", ImportOptions())
+        entry.refresh_from_db()
+        assert (entry.body, entry.extra) == ("She whistles.", {})
+
+    other = cast.create_world(slug="other", name="Other")
+    for _time in range(2):
+        report = import_path(other, tmp_path / "vault.zip", ImportOptions())
+    assert set(report.counts()["lore"]) == {"unchanged"}
+    arrived = Lore.objects.get(world=other, title="Mira Voss")
+    if kind == "place":
+        assert arrived.body == "She whistles.\n\n:::secret\nShe owes the river.\n:::"
+        assert arrived.extra["voice"] == "Short."
+        return
+    assert arrived.body == "She whistles."
+    copy = NPC.objects.get(world=other, name="Mira Voss")
+    assert (copy.role, copy.goals, copy.voice) == ("Ferrier", ["Cross, once more"], "Short.")
+    assert [secret.text for secret in copy.secrets.all()] == ["She owes the river."]
