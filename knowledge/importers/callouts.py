@@ -5,8 +5,8 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-OPENING = re.compile(r"\[!(?P<type>[^\]|\n]{1,60})(?:\|[^\]\n]{0,200})?\][+-]?[ \t]*(?P<title>.*)")
-"""In `[!secret|left]-` the words after the bar are for style sheets, and the sign folds it."""
+from worlds.markdown import CALLOUT
+
 MARK = re.compile(r"[ \t]*>[ \t]?")
 ITEM = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+(?=>)")
 """A callout may be the first thing in an item of a list."""
@@ -56,7 +56,7 @@ def _opening(line: str) -> tuple[int, Callout] | None:
         return None
     item = ITEM.match(line)
     depth, rest = _split_marks(line[item.end() :] if item else line)
-    found = OPENING.match(rest) if depth else None
+    found = CALLOUT.match(rest) if depth else None
     if found is None:
         return None
     return depth, Callout(found["type"].strip().lower(), found["title"].strip(), "")
