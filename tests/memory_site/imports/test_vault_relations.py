@@ -419,3 +419,15 @@ def test_an_import_completes_npcs_and_texts_from_before_and_undoing_takes_it_bac
     mira.refresh_from_db()
     assert (mira.faction_lore, mira.home_lore, mira.faction) == (None, None, "Ring")
     assert not Lore.objects.filter(title__in=["Ring", "Quay"]).exists()
+
+
+def test_two_fields_that_state_one_fact_state_it_once(world: World, tmp_path: Path) -> None:
+    notes = {
+        "Guild.md": "---\ntype: faction\n---\nOars.",
+        "Mira.md": "---\ntype: character\nis part of: '[[Guild]]'\nleads: '[[Guild]]'\n---\n",
+    }
+    import_notes(world, tmp_path, notes)
+    facts = GraphEdge.objects.filter(world=world, source_kind="import")
+    first = set(facts.values_list("pk", flat=True))
+    import_notes(world, tmp_path, notes)
+    assert set(facts.values_list("pk", flat=True)) == first
