@@ -34,6 +34,8 @@ BLOCK_ID_MARK = re.compile(
 )
 SIZE = re.compile(r"\|?\d{1,5}(x\d{1,5})?\Z")
 """`![[map.png|300]]` gives a width instead of words."""
+# Up to the next opening only: to look for the end from each one would take quadratic time.
+COMMENT_IN_ROW = re.compile(r"`[^`\n]{1,500}`|%%.+?%%|<!--(?:(?!<!--).)*?-->")
 PLACEHOLDER = "import:"
 UNLINKABLE = re.compile(r"[\[\]|#\n\\]")
 """Characters that `[[Name]]` cannot hold."""
@@ -82,7 +84,27 @@ def comments_to_secrets(text: str) -> str:
             return found[0]
         return f"\n\n:::secret\n{comment.strip()}\n:::\n\n" if comment.strip() else ""
 
-    return CODE_OR_COMMENT.sub(secret, text)
+    return CODE_OR_COMMENT.sub(secret, outside_code(text, move_comments_below_tables))
+
+
+def move_comments_below_tables(text: str) -> str:
+    """Move the comments in the rows of a table below it: a secret block would end the table."""
+    lines: list[str] = []
+    hidden: list[str] = []
+
+    def take(found: re.Match[str]) -> str:
+        if found[0].startswith("`"):
+            return found[0]
+        hidden.append(found[0])
+        return ""
+
+    for line in text.split("\n"):
+        is_row = line.lstrip(" \t").startswith("|")
+        if hidden and not is_row:
+            lines += ["", *hidden]
+            hidden.clear()
+        lines.append(COMMENT_IN_ROW.sub(take, line) if is_row else line)
+    return "\n".join([*lines, "", *hidden] if hidden else lines)
 
 
 def without_block_ids(text: str) -> str:

@@ -166,6 +166,18 @@ class TestAVault:
             ":::secret\nIt is a trap.\n:::\n:::"
         )
 
+    def test_a_comment_in_a_table_leaves_the_table_whole(
+        self, world: World, tmp_path: Path
+    ) -> None:
+        table = "| Who | Where |\n|---|---|\n| Mira %%lies%% | Quay <!-- not --> |\n| Ilse | `%%` |"
+        (tmp_path / "Rota.md").write_text(f"{table}\n\nEnd.\n", encoding="utf-8")
+        import_lore(world, tmp_path, "obsidian")
+        body = Lore.objects.get().body
+        assert body.startswith("| Who | Where |\n|---|---|\n| Mira  | Quay  |\n| Ilse | `%%` |\n\n")
+        assert body.count(":::secret\n") == 2
+        assert "lies" in body
+        assert body.endswith("\n\nEnd.")
+
     def test_marks_that_obsidian_alone_reads_go(self, world: World, tmp_path: Path) -> None:
         note = "It rings. ^bell\n\n- 10 ^3\n\n`<!-- shown -->`\n\n%%%%\n\nEnd.\n"
         (tmp_path / "Bell.md").write_text(note, encoding="utf-8")
