@@ -1,7 +1,7 @@
 """Folders of Markdown: an Obsidian vault, plain notes, or our own export."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, get_args
 
 from django.utils.translation import gettext as _
@@ -78,14 +78,8 @@ def read_note(bundle: Bundle, file: SourceFile, *, title: str = "", origin: str 
         lambda text: adopt_links(adopt_pictures(without_block_ids(text), pictures), notes),
     )
     add_gallery(fields, pictures)
-    aliases = string_list(fields.get("aliases") or fields.get("alias"))
-    if name != stem:
-        aliases.append(stem)  # other notes link to the file by its name
-    if len(creatures) == 1 and isinstance(creatures[0].get("name"), str):
-        aliases.append(creatures[0]["name"])
     layouts = [layout for creature in creatures if (layout := layout_of(creature))]
-    tags = [*string_list(fields.get("tags") or fields.get("tag"))]
-    tags += [tag for part in [body] for tag in INLINE_TAG.findall(part)]
+    tags = [*string_list(fields.get("tags") or fields.get("tag")), *INLINE_TAG.findall(body)]
     return make_draft(
         file.name,
         title=name,
@@ -95,7 +89,7 @@ def read_note(bundle: Bundle, file: SourceFile, *, title: str = "", origin: str 
         body_line=body_line,
         kind=str(fields.get("kind") or fields.get("type") or ""),
         folder=bundle.folder_of(file),
-        aliases=[alias for alias in dict.fromkeys(aliases) if alias != name],
+        aliases=aliases_of(fields, name, stem, creatures),
         tags=[tag.lstrip("#") for tag in dict.fromkeys(tags)],
         source=origin or f"obsidian:{file.name}",
         extra={"statblock_layout": layouts[0] if len(layouts) == 1 else layouts} if layouts else {},
@@ -171,6 +165,17 @@ def language_of_note(fields: Mapping[str, Any]) -> dict[str, str]:
     language = str(fields.get("language") or "")
     is_ours = is_of_our_vault(fields) and LANGUAGE.fullmatch(language)
     return {"language": language} if is_ours else {}
+
+
+def aliases_of(
+    fields: Mapping[str, Any], title: str, stem: str, creatures: Sequence[Mapping[str, Any]]
+) -> list[str]:
+    """The other names of a note: its own, that of its file, by which other notes link to it, and
+    that of its only stat block."""
+    aliases = [*string_list(fields.get("aliases") or fields.get("alias")), stem]
+    if len(creatures) == 1 and isinstance(creatures[0].get("name"), str):
+        aliases.append(creatures[0]["name"])
+    return [alias for alias in dict.fromkeys(aliases) if alias != title]
 
 
 def without_title(body: str, title: str) -> str:
