@@ -16,8 +16,9 @@ import pytest
 
 from episodes.summarize import source_sentences
 from knowledge.extraction.text_reader import sentences_of as sentences_of_facts
+from knowledge.importers.callouts import replace_callouts
 from knowledge.importers.html import html_to_markdown
-from knowledge.importers.markup import adopt_links, comments_to_secrets
+from knowledge.importers.markup import adopt_links, comments_to_secrets, without_block_ids
 from knowledge.importers.statblocks import tables_of_stat_blocks
 from knowledge.links.excerpts import excerpt, first_sentence
 from knowledge.markup_check import check_structure
@@ -64,7 +65,7 @@ UNITS = [
     '<!--', '<p>', '&amp;', '{', '[', '{{', '@UUID[a]{', '\\', "'", '"', '«', '“', '? ', '. ',
     'Aa. ', 'Mr. ', 'é', '́', '가 ', 'Ёж ', '1. ', 'a: b\n', 'A: ', '=', '===\n', '---\n', '/',
     'http://a', 'a,b,', '\t', '\u200b', '— ', '"a" ', '{"a":', '<<<<<<< a\n', '=======\n',
-    '---\na: ', '- - ', "x" * 60 + " ",
+    '---\na: ', '- - ', "x" * 60 + " ", '> [!a] b\n', '>' * 60 + '\n', '%%', '%%a\n', ' ^a\n',
 ]  # fmt: skip
 
 
@@ -114,6 +115,9 @@ PARSERS: dict[str, Callable[[str], Any]] = {
     "HTML": html_to_markdown,
     "HTML, closed at the end": lambda text: html_to_markdown(f"{text}>"),
     "comments": comments_to_secrets,
+    "comments in a row": lambda text: comments_to_secrets(f"|{text}"),
+    "callouts": lambda text: replace_callouts(text, lambda _type: True, lambda each: each.body),
+    "ids of blocks": without_block_ids,
     "links of a vault": adopt_links,
     "stat blocks": tables_of_stat_blocks,
     "vault": secrets_as_callouts,
@@ -160,6 +164,9 @@ def test_the_rest_of_a_long_text_is_shown_as_it_was_written() -> None:
 SLOW_ONCE = {
     "links": ["[[a]]`x` "],
     "code": ["`", "~"],
+    "comments": ["<!--", "%%"],
+    "comments in a row": ["<!--", "%%", "`"],
+    "callouts": ["> [!a] b\n", ">"],
     "chunks": ["# a\n"],
     "front matter, open": ["[", "{"],
     "HTML": ["<a ", "<!--"],

@@ -83,6 +83,9 @@ LinkResolver = Callable[[Sequence[TextLink]], Sequence[ShownLink | None]]
 PICTURE = re.compile(r"picture:([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})", re.IGNORECASE)
 
 
+CALLOUT = re.compile(r"\[!(?P<type>[^\]|\n]{1,60})(?:\|[^\]\n]{0,200})?\][+-]?[ \t]*(?P<title>.*)")
+"""In `[!secret|left]-` the words after the bar are for style sheets, and the sign folds it."""
+CALLOUT_MARK = re.compile(r"^((?:[ \t]*>)+[ \t]*)\[![^\]\n]{1,200}\][+-]?[ \t]*", re.MULTILINE)
 AUDIENCE = re.compile(r"[^\s,]+:[^\s,]+")
 SECRET_LINE = re.compile(r"^[ >]*:::+[ ]*secret[ ]+(.+)$", re.MULTILINE)
 
@@ -114,6 +117,29 @@ def mark_headings(state: StateCore) -> None:
     for token, content in zip(state.tokens, state.tokens[1:], strict=False):
         if token.type == "heading_open":
             token.attrSet("id", heading_id(content.content))
+
+
+def title_callouts(state: StateCore) -> None:
+    """Show the title of a callout of Obsidian (`> [!rumour] At the inn`) instead of its mark."""
+    for quote, paragraph, line in zip(
+        state.tokens, state.tokens[1:], state.tokens[2:], strict=False
+    ):
+        if quote.type == "blockquote_open" and paragraph.type == "paragraph_open":
+            line.children = with_title(line.children or [])
+
+
+def with_title(words: list[Token]) -> list[Token]:
+    opening = CALLOUT.match(words[0].content) if words and words[0].type == "text" else None
+    if opening is None:
+        return words
+    ends = (at for at, word in enumerate(words) if word.type in ("softbreak", "hardbreak"))
+    end = next(ends, len(words))
+    first = words[0].copy(content=opening["title"])
+    if not opening["title"] and end == 1:
+        first = first.copy(content=opening["type"].strip().capitalize())
+    strong = Token("strong_open", "strong", 1), Token("strong_close", "strong", -1)
+    text = [Token("hardbreak", "br", 0), *words[end + 1 :]] if end < len(words) else []
+    return [strong[0], first, *words[1:end], strong[1], *text]
 
 
 def insert_links(state: StateCore) -> None:
@@ -180,6 +206,7 @@ def markdown_parser() -> MarkdownIt:
     parser.add_render_rule("table_open", render_table)
     parser.add_render_rule("table_close", render_table)
     parser.core.ruler.push("mark_headings", mark_headings)
+    parser.core.ruler.push("title_callouts", title_callouts)
     parser.core.ruler.push("insert_links", insert_links)
     return parser.use(container_plugin, "secret", render=render_secret)
 
@@ -258,6 +285,7 @@ TABLE_ROW = re.compile(r"^\|(.*)\|[ \t]*$", re.MULTILINE)
 def plain_text(markdown: str) -> str:
     """Return the words of a Markdown text, for an excerpt."""
     text = IMAGE.sub(r"\1", replace_links(markdown))
+    text = CALLOUT_MARK.sub(r"\1", text)
     text = MARKS.sub("", WEB_LINK.sub(_first_group, text))
     text = EMPHASIS.sub(_first_group, text)
     return TABLE_ROW.sub(lambda row: row[1].strip().replace("|", "·"), text)

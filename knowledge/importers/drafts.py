@@ -54,6 +54,8 @@ class PictureDraft:
     file: str
     alt: str = ""
     is_portrait: bool = False
+    is_hidden: bool = False
+    """Not shown to players in the gallery of an entry that they may see."""
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from knowledge.importers.callouts import Callout, callout_types, replace_callouts
 from knowledge.importers.drafts import LoreDraft, PictureDraft, RelationDraft
 from knowledge.importers.entry_fields import (
     LONGEST_NAME,
@@ -18,17 +19,12 @@ from knowledge.importers.entry_fields import (
 from knowledge.importers.markup import outside_code
 from knowledge.schemas import LoreIn
 from knowledge.text_relations import relations_in_text
-from retrieval.text import find_links, string_list
+from retrieval.text import DEEPEST_SECRET, find_links, string_list
 
-CALLOUT = re.compile(
-    r"^>[ \t]*\[!(?P<type>[^\]\n]{1,60})\][+-]?[ \t]*(?P<title>[^\n]*)\n?"
-    r"(?P<body>(?:^>[^\n]*\n?)*)",
-    re.MULTILINE,
-)
-AUDIENCES = re.compile(r"(?:(?:party|npc):[\w-]+ ?)+")
-QUOTE = re.compile(r"^>[ \t]?", re.MULTILINE)
+AUDIENCES = re.compile(r"(?:(?:party|character|npc):[\w-]+ ?)+")
 SECRET_CALLOUTS = [
     "secret",
+    "npc-secret",
     "gm",
     "dm",
     "spoiler",
@@ -217,21 +213,24 @@ class ImportMapping:
                 return choice
         return "custom"
 
-    def _secrets(self, text: str) -> str:
-        def block(callout: re.Match[str]) -> str:
-            kind = callout["type"].strip().lower()
-            audience = self.callouts.get(kind, guess_callout(kind))
-            if not audience:
-                return callout[0]
-            names = "" if audience == "gm" else f" {audience}"
-            title = callout["title"].strip()
-            if AUDIENCES.fullmatch(title):  # as our own export writes it
-                names, title = f" {title}", ""
-            heading = f"**{title}**\n\n" if title else ""
-            body = QUOTE.sub("", callout["body"]).strip()
-            return f":::secret{names}\n{heading}{body}\n:::\n"
+    def _secrets(self, text: str, depth: int = 0) -> str:
+        """Return `text` with the callouts that are secrets as blocks, also those in each other."""
 
-        return CALLOUT.sub(block, text)
+        def audience(kind: str) -> str:
+            return self.callouts.get(kind, guess_callout(kind))
+
+        def block(callout: Callout) -> str:
+            names, title = audience(callout.type), callout.title
+            if AUDIENCES.fullmatch(title):  # as our own export writes it
+                names, title = title, ""
+            opening = f":::secret {names}" if names != "gm" else ":::secret"
+            heading = f"**{title}**\n\n" if title else ""
+            body = callout.body
+            if depth < DEEPEST_SECRET:
+                body = self._secrets(body, depth + 1)
+            return f"{opening}\n{heading}{body}\n:::"
+
+        return replace_callouts(text, lambda kind: bool(audience(kind)), block)
 
 
 @dataclass
@@ -346,9 +345,7 @@ def survey(drafts: Iterable[LoreDraft]) -> Survey:
             continue
         for group, word in dict.fromkeys(kind_words(draft)):
             words[group][word.lower()] += 1
-        callouts.update(
-            found["type"].strip().lower() for found in CALLOUT.finditer(draft.entry.body)
-        )
+        callouts.update(callout_types(draft.entry.body))
         for name, value in draft.fields.items():
             fields[name] += 1
             examples.setdefault(name, (guess_use(name, value), str(value)[:80]))

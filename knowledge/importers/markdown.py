@@ -1,12 +1,13 @@
 """Folders of Markdown: an Obsidian vault, plain notes, or our own export."""
 
 import re
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, get_args
 
 from django.utils.translation import gettext as _
 
-from knowledge.importers.drafts import LoreDraft
+from knowledge.importers.callouts import Callout, replace_callouts
+from knowledge.importers.drafts import LoreDraft, PersonDraft
 from knowledge.importers.entry_fields import fields_except, make_draft, title_from_path
 from knowledge.importers.files import Bundle, SourceFile
 from knowledge.importers.markup import (
@@ -16,10 +17,12 @@ from knowledge.importers.markup import (
     adopt_pictures,
     comments_to_secrets,
     outside_code,
+    without_block_ids,
 )
 from knowledge.importers.statblocks import layout_of, tables_of_stat_blocks
-from knowledge.schemas import LoreIn
+from knowledge.schemas import LoreIn, Status
 from retrieval.text import clean_text, fold_name, slugify, split_front_matter, string_list
+from worlds.audiences import Visibility
 
 TITLE = re.compile(
     r"\s*(?:#[ \t]+(?P<atx>[^\n]*?)(?:[ \t]+#+)?|(?P<setext>[^\s#>|-][^\n]*)\n=+)[ \t]*(?:\n|\Z)"
@@ -30,6 +33,15 @@ OWN_FRONT_MATTER = re.compile(
 )
 OWN_FIELDS = set(LoreIn.model_fields) - {"title", "body", "slug", "extra"}
 VAULT_FIELDS = ("title", "kind", "type", "aliases", "alias", "tags", "tag")
+LANGUAGE = re.compile(r"[a-z]{2,3}")
+GALLERIES = {"gallery": False, "hidden_pictures": True}
+"""The lists of pictures in our own vault, and whether players do not see them."""
+PERSON_LINES = ("role", "summary", "faction", "home", "voice")
+PERSON_LISTS = ("goals", "play_now")
+PERSON_SECRET = "npc-secret"
+"""The fields of an NPC in our own vault, and its callouts for what the NPC hides."""
+SLUG_FIELD = "memory37_slug"
+"""Not `slug`: with that, a note is taken for one of `export_lore`."""
 DAYS = ("in_world_at", "in_world_until")
 
 
@@ -42,7 +54,7 @@ def is_own_markdown(file: SourceFile, _bundle: Bundle) -> int:
 
 
 def read_vault(bundle: Bundle) -> Iterator[LoreDraft]:
-    """Read notes of an Obsidian vault. Comments (`%%…%%`) are private, so they become secrets."""
+    """Read notes of an Obsidian vault. Its comments are private, so they become secrets."""
     for file in bundle.files:
         with bundle.problems_of(file.name):
             yield read_note(bundle, file)
@@ -58,33 +70,112 @@ def read_note(bundle: Bundle, file: SourceFile, *, title: str = "", origin: str 
     body_line = line_of_body(file.text, body)
     folder = file.path.parent.as_posix()
     pictures, notes = PictureCollector(bundle, folder), NoteFinder(bundle, folder)
+    person, body = split_person(fields, body)
     # Comments first: what a block shows may hold `%%`, and would begin or end one.
     body, creatures = tables_of_stat_blocks(comments_to_secrets(body), title=name)
-    body = outside_code(body, lambda text: adopt_links(adopt_pictures(text, pictures), notes))
-    aliases = string_list(fields.get("aliases") or fields.get("alias"))
-    if name != stem:
-        aliases.append(stem)  # other notes link to the file by its name
-    if len(creatures) == 1 and isinstance(creatures[0].get("name"), str):
-        aliases.append(creatures[0]["name"])
+    body = outside_code(
+        body,
+        lambda text: adopt_links(adopt_pictures(without_block_ids(text), pictures), notes),
+    )
+    add_gallery(fields, pictures)
     layouts = [layout for creature in creatures if (layout := layout_of(creature))]
-    tags = [*string_list(fields.get("tags") or fields.get("tag"))]
-    tags += [tag for part in [body] for tag in INLINE_TAG.findall(part)]
+    tags = [*string_list(fields.get("tags") or fields.get("tag")), *INLINE_TAG.findall(body)]
     return make_draft(
         file.name,
         title=name,
-        slug=slugify(stem) or None,
+        slug=slug_of_note(fields) or slugify(stem) or None,
+        private=is_private(fields),
         body=body.strip(),
         body_line=body_line,
         kind=str(fields.get("kind") or fields.get("type") or ""),
         folder=bundle.folder_of(file),
-        aliases=[alias for alias in dict.fromkeys(aliases) if alias != name],
+        aliases=aliases_of(fields, name, stem, creatures),
         tags=[tag.lstrip("#") for tag in dict.fromkeys(tags)],
         source=origin or f"obsidian:{file.name}",
         extra={"statblock_layout": layouts[0] if len(layouts) == 1 else layouts} if layouts else {},
-        fields=fields_except(fields, *VAULT_FIELDS, *DAYS, "in_world_label"),
+        fields=fields_except(without_our_choices(fields), *VAULT_FIELDS, *DAYS, "in_world_label"),
         pictures=tuple(pictures.pictures),
+        person=person,
         **in_world_fields(fields),
+        **language_of_note(fields),
     )
+
+
+def add_gallery(fields: Mapping[str, Any], pictures: PictureCollector) -> None:
+    """Add the pictures that our own vault lists beside those of the text."""
+    if is_of_our_vault(fields):
+        for name, is_hidden in GALLERIES.items():
+            for link in string_list(fields.get(name)):
+                pictures.add(link.strip("![]"), is_hidden=is_hidden)
+
+
+def split_person(fields: Mapping[str, Any], body: str) -> tuple[PersonDraft | None, str]:
+    """Take what our own vault says of the NPC of an entry off its text."""
+    if not is_of_our_vault(fields):
+        return None, body
+    secrets: list[str] = []
+
+    def take(callout: Callout) -> str:
+        secrets.append(callout.body)
+        return ""
+
+    body = replace_callouts(body, lambda kind: kind == PERSON_SECRET, take)
+    lines: dict[str, Any] = {name: str(fields.get(name) or "") for name in PERSON_LINES}
+    lists: dict[str, Any] = {name: tuple(string_list(fields.get(name))) for name in PERSON_LISTS}
+    return PersonDraft(**lines, **lists, secrets=tuple(filter(None, secrets))), body
+
+
+def is_of_our_vault(fields: Mapping[str, Any]) -> bool:
+    return fields.get("visibility") in Visibility.values
+
+
+def is_private(fields: Mapping[str, Any]) -> bool:
+    """Whether our own vault says that players may not know of it: then it stays the game master's,
+    whatever the page of the import asks for."""
+    is_open = fields.get("visibility") == Visibility.PUBLIC and fields.get("status") != "draft"
+    return is_of_our_vault(fields) and not is_open
+
+
+def slug_of_note(fields: Mapping[str, Any]) -> str:
+    """The slug that our own vault names, where that of the file is another."""
+    return slugify(str(fields.get(SLUG_FIELD) or "")) if is_of_our_vault(fields) else ""
+
+
+def without_our_choices(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields of a note without those by which our own vault tells status and audience: the page
+    of an import asks for them, and as data of the entry they would go out of date."""
+    if not is_of_our_vault(fields):
+        return dict(fields)
+    ours = {
+        "visibility",
+        "revealed_to",
+        SLUG_FIELD,
+        *GALLERIES,
+        *PERSON_LINES,
+        *PERSON_LISTS,
+        *language_of_note(fields),
+    }
+    if fields.get("status") in get_args(Status):
+        ours.add("status")
+    return {name: value for name, value in fields.items() if name not in ours}
+
+
+def language_of_note(fields: Mapping[str, Any]) -> dict[str, str]:
+    """The language that our own vault names; in other notes the word has other meanings."""
+    language = str(fields.get("language") or "")
+    is_ours = is_of_our_vault(fields) and LANGUAGE.fullmatch(language)
+    return {"language": language} if is_ours else {}
+
+
+def aliases_of(
+    fields: Mapping[str, Any], title: str, stem: str, creatures: Sequence[Mapping[str, Any]]
+) -> list[str]:
+    """The other names of a note: its own, that of its file, by which other notes link to it, and
+    that of its only stat block."""
+    aliases = [*string_list(fields.get("aliases") or fields.get("alias")), stem]
+    if len(creatures) == 1 and isinstance(creatures[0].get("name"), str):
+        aliases.append(creatures[0]["name"])
+    return [alias for alias in dict.fromkeys(aliases) if alias != title]
 
 
 def without_title(body: str, title: str) -> str:

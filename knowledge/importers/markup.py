@@ -10,7 +10,10 @@ from knowledge.importers.drafts import PictureDraft
 from knowledge.importers.files import NOTE_SUFFIXES, PICTURE_SUFFIXES, Bundle
 
 CODE = re.compile(r"(^```.*?^```[^\n]*$|^~~~.*?^~~~[^\n]*$)", re.DOTALL | re.MULTILINE)
-EMBED = re.compile(r"!\[\[([^\[\]|#\n]{1,300})(?:#[^\[\]|\n]{0,200})?(?:\|([^\[\]\n]{0,200}))?\]\]")
+EMBED = re.compile(
+    r"!\[\[([^\[\]|#\n\\]{1,300})(?:#[^\[\]|\n\\]{0,200})?(?:\\?\|([^\[\]\n]{0,200}))?\]\]"
+)
+"""In a table the bar is written `\\|`."""
 IMAGE = re.compile(
     r"!\[([^\[\]\n]{0,400})\]\((?:<([^<>\n]{1,500})>|([^()\s]{1,500}))[^()\n]{0,200}\)"
 )
@@ -20,9 +23,19 @@ LINK = re.compile(
     r"(?: +(?:\"[^\"\n]{0,200}\"|'[^'\n]{0,200}'))?\)"
 )
 BLOCK_ID = re.compile(r"(?<=\[\[)(?=[^\[\]|#\n]{1,300}#\^)([^#]+)#\^[^\[\]|\n]{0,200}")
-CODE_OR_COMMENT = re.compile(f"{CODE.pattern}|%%(?P<comment>.+?)%%", CODE.flags)
+CODE_OR_COMMENT = re.compile(
+    rf"{CODE.pattern}|`[^`\n]{{1,500}}`"
+    r"|%%(?P<comment>.*?)%%|<!--(?P<html>.*?)(?:-->|\Z)|^%%(?P<unclosed>.*)\Z",
+    CODE.flags,
+)
+"""A comment that is never closed goes on to the end, as in Obsidian."""
+BLOCK_ID_MARK = re.compile(
+    r"(?<=\S)[ \t]\^(?=[\d-]*[A-Za-z])[A-Za-z0-9-]{1,80}[ \t]*$", re.MULTILINE
+)
 SIZE = re.compile(r"\|?\d{1,5}(x\d{1,5})?\Z")
 """`![[map.png|300]]` gives a width instead of words."""
+# Up to the next opening only: to look for the end from each one would take quadratic time.
+COMMENT_IN_ROW = re.compile(r"`[^`\n]{1,500}`|%%.+?%%|<!--(?:(?!<!--).)*?-->")
 PLACEHOLDER = "import:"
 UNLINKABLE = re.compile(r"[\[\]|#\n\\]")
 """Characters that `[[Name]]` cannot hold."""
@@ -35,17 +48,24 @@ class PictureCollector:
         self.bundle, self.folder = bundle, folder
         self.pictures: list[PictureDraft] = []
 
-    def add(self, reference: str, alt: str = "", *, is_portrait: bool = False) -> str | None:
+    def add(
+        self, reference: str, alt: str = "", *, is_portrait: bool = False, is_hidden: bool = False
+    ) -> str | None:
         """Return the placeholder of the picture that `reference` names, or None if the upload does
         not hold it."""
         found = self.bundle.find_named(self.bundle.pictures, reference, folder=self.folder)
         if found is None:
             return None
-        picture = PictureDraft(found.name, SIZE.sub("", alt).strip()[:400], is_portrait)
+        picture = PictureDraft(found.name, words_of_picture(alt), is_portrait, is_hidden)
         same = [at for at, each in enumerate(self.pictures) if each.file == picture.file]
         if not same:
             self.pictures.append(picture)
         return f"{PLACEHOLDER}{same[0] if same else len(self.pictures) - 1}"
+
+
+def words_of_picture(alt: str) -> str:
+    """The words for those who do not see the picture, without the width that may end them."""
+    return SIZE.sub("", alt).strip()[:400]
 
 
 def outside_code(text: str, change: Callable[[str], str]) -> str:
@@ -54,14 +74,42 @@ def outside_code(text: str, change: Callable[[str], str]) -> str:
 
 
 def comments_to_secrets(text: str) -> str:
-    """Comments (`%%…%%`) are private, so they become secret blocks. A comment may hold code, and
-    code may hold `%%`: whichever begins first holds the other."""
+    """Comments (`%%…%%` and `<!--…-->`) are private, so they become secret blocks. A comment may
+    hold code, and code may hold the marks of comments: whichever begins first holds the other."""
 
     def secret(found: re.Match[str]) -> str:
-        comment = found["comment"]
-        return found[0] if comment is None else f"\n\n:::secret\n{comment.strip()}\n:::\n\n"
+        comments = [found["comment"], found["html"], found["unclosed"]]
+        comment = next((each for each in comments if each is not None), None)
+        if comment is None:
+            return found[0]
+        return f"\n\n:::secret\n{comment.strip()}\n:::\n\n" if comment.strip() else ""
 
-    return CODE_OR_COMMENT.sub(secret, text)
+    return CODE_OR_COMMENT.sub(secret, outside_code(text, move_comments_below_tables))
+
+
+def move_comments_below_tables(text: str) -> str:
+    """Move the comments in the rows of a table below it: a secret block would end the table."""
+    lines: list[str] = []
+    hidden: list[str] = []
+
+    def take(found: re.Match[str]) -> str:
+        if found[0].startswith("`"):
+            return found[0]
+        hidden.append(found[0])
+        return ""
+
+    for line in text.split("\n"):
+        is_row = line.lstrip(" \t").startswith("|")
+        if hidden and not is_row:
+            lines += ["", *hidden]
+            hidden.clear()
+        lines.append(COMMENT_IN_ROW.sub(take, line) if is_row else line)
+    return "\n".join([*lines, "", *hidden] if hidden else lines)
+
+
+def without_block_ids(text: str) -> str:
+    """Take the ids of blocks (`^rumour`) off the ends of lines: only links of Obsidian use them."""
+    return BLOCK_ID_MARK.sub("", text)
 
 
 def adopt_pictures(text: str, pictures: PictureCollector) -> str:
@@ -72,13 +120,16 @@ def adopt_pictures(text: str, pictures: PictureCollector) -> str:
         reference, words = found[1].strip(), found[2] or ""
         if reference.lower().endswith(PICTURE_SUFFIXES):
             name = pictures.add(reference, words)
-            alt = pictures.pictures[int(name[len(PLACEHOLDER) :])].alt if name else ""
-            return f"![{alt}]({name})" if name else f"*{PurePosixPath(reference).name}*"
+            return (
+                f"![{words_of_picture(words)}]({name})"
+                if name
+                else f"*{PurePosixPath(reference).name}*"
+            )
         return f"[[{found[0][3:-2]}]]"
 
     def image(found: re.Match[str]) -> str:
         name = pictures.add(found[2] or found[3], found[1])
-        return f"![{SIZE.sub('', found[1]).strip()}]({name})" if name else found[0]
+        return f"![{words_of_picture(found[1])}]({name})" if name else found[0]
 
     return IMAGE.sub(image, EMBED.sub(embed, text))
 

@@ -16,6 +16,7 @@ from django.db.models import Q
 from art.models import Picture, PictureUse
 from knowledge.graph.labels import in_words
 from knowledge.graph.protocol import View
+from knowledge.importers.markdown import PERSON_SECRET, SLUG_FIELD
 from knowledge.models import Lore, LorePassage
 from memory_site.archive.write import entry as zip_entry
 from npcs.models import NPC, Secret
@@ -25,6 +26,7 @@ from retrieval.text import (
     fold_name,
     parse_secret,
     replace_links,
+    slugify,
     split_secrets,
 )
 from worlds.audiences import Audience
@@ -33,7 +35,11 @@ from worlds.models import Campaign, World
 FORBIDDEN = re.compile(r'[\x00-\x1f\x7f"*/:<>?\\|#^\[\]]+')
 """What file systems or links of Obsidian do not allow in a name."""
 PICTURE = re.compile(r"!\[(?P<alt>[^\]]*)\]\(\s*<?picture:(?P<id>[0-9a-fA-F-]{36})>?[^)]*\)")
+TABLE_ROW = re.compile(r"[> \t]*\|")
+LINK_IN_ROW = re.compile(r"\[\[[^\[\]\n]{1,700}\]\]")
+BAR = re.compile(r"(?<!\\)\|")
 ATTACHMENTS, PEOPLE = "attachments", "People"
+PICTURE_FIELDS = PORTRAIT, GALLERY, HIDDEN = "portrait", "gallery", "hidden_pictures"
 LONGEST_NAME = 120
 
 
@@ -87,7 +93,7 @@ class Vault:
         self.notes: list[Note] = []
         self.used_pictures: dict[str, Picture] = {}
         self._taken: set[str] = set()
-        self._file_of: dict[str, str] = {}
+        self._notes_named: dict[str, list[Note]] = defaultdict(list)
         self._note_of: dict[UUID, Note] = {}
         visible = Picture.objects.filter(world=world, deleted_at=None).visible_to(audience)
         self._pictures = {str(picture.pk): picture for picture in visible}
@@ -98,6 +104,9 @@ class Vault:
             note = self._new_note(
                 row.title, row.folder, entry_fields(row, self.audience), row.aliases
             )
+            is_canon = row.campaign is None
+            if self.audience.is_gm and is_canon and slugify(note.file) != row.slug:
+                note.fields[SLUG_FIELD] = row.slug  # of an entry that was renamed
             if row.campaign and self.audience.is_gm:
                 note.folder = "/".join(filter(None, ["campaigns", row.campaign.slug, note.folder]))
             note.body = row.body if self.audience.is_gm else "\n\n".join(texts[row.pk])
@@ -107,7 +116,8 @@ class Vault:
         self._add_portraits()
         for note in self.notes:
             body = replace_links(note.body, self._link)
-            note.body = PICTURE.sub(self._embed, secrets_as_callouts(body))
+            body = PICTURE.sub(self._embed, secrets_as_callouts(body))
+            note.body = with_bars_for_tables(body)
 
     def _entries(self) -> Iterable[Lore]:
         rows = Lore.objects.in_world(self.world).select_related("campaign", "custom_kind")
@@ -136,8 +146,8 @@ class Vault:
         self._taken.add(fold_name(name))
         parts = map(plain_name, folder.split("/"))
         note = Note(title, name, "/".join(filter(None, parts)), fields)
-        for known in (title, *aliases):
-            self._file_of.setdefault(fold_name(known), name)
+        for known in dict.fromkeys(map(fold_name, (title, *aliases))):
+            self._notes_named[known].append(note)
         self.notes.append(note)
         return note
 
@@ -151,7 +161,10 @@ class Vault:
                 note = self._new_note(npc.name, PEOPLE, fields, npc.aliases)
                 note.body = npc.summary
             self._note_of[npc.pk] = note
-            note.fields |= {**self._person_fields(npc), **note.fields}
+            person = self._person_fields(npc)
+            note.fields |= {
+                key: value for key, value in person.items() if value or key not in note.fields
+            }
             secrets = npc.secrets.all()
             if not self.audience.is_gm:
                 secrets = npc.secrets.visible_to(self.audience)
@@ -169,8 +182,9 @@ class Vault:
     def _secret(self, secret: Secret) -> str:
         if not self.audience.is_gm:
             return secret.text
-        names = " ".join(secret.known_to)
-        return f":::secret {names}".rstrip() + f"\n{secret.text}\n:::"
+        # Not one of the text: the importer gives it back to the NPC.
+        title = " ".join([f"> [!{PERSON_SECRET}]", *secret.known_to])
+        return "\n".join([title, *(f"> {line}".rstrip() for line in secret.text.splitlines())])
 
     def _add_relations(self) -> None:
         facts = View(self.world, self.audience).facts().filter(until=None)
@@ -195,10 +209,14 @@ class Vault:
         for use in uses.order_by("position", "pk"):
             note = self._note_of.get(use.lore_id or use.npc_id)
             name = self._attachment(str(use.picture_id))
-            if note and name and use.is_portrait:
-                note.fields.setdefault("portrait", f"[[{name}]]")
-            elif note and name:
-                note.fields.setdefault("gallery", []).append(f"[[{name}]]")
+            if not note or not name:
+                continue
+            if use.is_portrait and not use.is_hidden:
+                note.fields.setdefault(PORTRAIT, f"[[{name}]]")
+                continue
+            pictures = note.fields.setdefault(HIDDEN if use.is_hidden else GALLERY, [])
+            if f"[[{name}]]" not in pictures:
+                pictures.append(f"[[{name}]]")
 
     def _attachment(self, key: str) -> str:
         """Return the file name of a picture in the vault, or "" for one that may not be seen."""
@@ -221,12 +239,35 @@ class Vault:
     def _link(self, link: Any) -> str:
         """A link to a note by its file name; for players, a name without a note is plain text."""
         words = link.words or link.name
-        file = self._file_of.get(fold_name(link.name))
-        if file is None:
+        notes = self._notes_named.get(fold_name(link.name), [])
+        if not notes:
             return str(link.raw) if self.audience.is_gm else words
+        inside = [note for note in notes if link.folder and is_folder_of(note, link.folder)]
+        note = (inside or notes)[0]
+        # With its folder, because the importer finds the titles of all of them.
+        is_one_of_many = bool(inside) and len(notes) > 1
+        file = f"{note.folder}/{note.file}" if is_one_of_many else note.file
         heading = f"#{link.heading}" if link.heading else ""
-        shown = "" if words == file and not heading else f"|{words}"
-        return f"[[{file}{heading}{shown}]]"
+        shown = "" if not link.words and link.name == note.file else words
+        if is_one_of_many and not shown:
+            shown = words
+        bar = "\\|" if "\\|" in link.raw else "|"
+        return f"[[{file}{heading}{bar}{shown}]]" if shown else f"[[{file}{heading}]]"
+
+
+def is_folder_of(note: Note, folder: str) -> bool:
+    """Whether `folder`, the whole of it or its end, is the one of the note."""
+    return f"/{fold_name(note.folder)}".endswith(f"/{fold_name(folder)}")
+
+
+def with_bars_for_tables(text: str) -> str:
+    """Escape the bars of links in rows of tables, where they would end the cell."""
+    lines = text.split("\n")
+    rows = (TABLE_ROW.match(line) for line in lines)
+    return "\n".join(
+        LINK_IN_ROW.sub(lambda link: BAR.sub(r"\\|", link[0]), line) if row else line
+        for line, row in zip(lines, rows, strict=True)
+    )
 
 
 def plain_name(text: str) -> str:
@@ -246,12 +287,17 @@ def entry_fields(row: Lore, audience: Audience) -> dict[str, Any]:
     }
     if not audience.is_gm:
         return fields
-    return fields | {
+    own = {
         "status": row.status,
         "visibility": row.visibility,
         "revealed_to": list(row.known_to),
         "campaign": row.campaign.slug if row.campaign else None,
     }
+    # The source's own status of a quest, or the language of a people, rather than ours: whoever
+    # reads a vault back chooses the first, and the second is guessed.
+    reserved = {"title", SLUG_FIELD, *PICTURE_FIELDS, *fields} - {"language"}
+    data = {key: value for key, value in row.extra.items() if key not in reserved}
+    return fields | own | data
 
 
 def secrets_as_callouts(text: str, depth: int = 0) -> str:
@@ -259,13 +305,32 @@ def secrets_as_callouts(text: str, depth: int = 0) -> str:
     deeper than `DEEPEST_SECRET` stays as it is written."""
     if depth > DEEPEST_SECRET:
         return text
-    parts = []
+    parts: list[str] = []
+    line = ""  # what stands before the next part in its line
+    is_after_secret = False
     for part, is_secret in split_secrets(text):
         if not is_secret:
-            parts.append(part)
-            continue
-        _head, audiences, body, _tail = parse_secret(part)
-        lines = secrets_as_callouts(body, depth + 1).strip().splitlines()
-        title = " ".join(["> [!secret]", *audiences])
-        parts.append("\n".join([title, *(f"> {line}".rstrip() for line in lines)]) + "\n")
+            parts.append(_apart(part) if is_after_secret else part)
+            line = part.rpartition("\n")[2]
+        else:
+            parts += ["\n\n" if is_after_secret else "", _callout(part, line, depth)]
+        is_after_secret = is_secret
     return "".join(parts)
+
+
+def _callout(secret: str, before: str, depth: int) -> str:
+    """A secret that begins after `before` in its line: in a list its lines are indented like the
+    first, and among words it begins below them, because a callout cannot begin within a line."""
+    _head, audiences, body, _tail = parse_secret(secret)
+    indent = "" if before.strip() else before
+    gap = "\n\n" if before.strip() else ""
+    lines = secrets_as_callouts(body, depth + 1).strip().splitlines()
+    title = " ".join(["> [!secret]", *audiences])
+    return gap + "\n".join([title, *(f"{indent}> {line}".rstrip() for line in lines)])
+
+
+def _apart(text: str) -> str:
+    """What follows a callout, below a blank line: else it would belong to the callout."""
+    rest = text.lstrip("\n")
+    gap = max(2, len(text) - len(rest))
+    return "\n" * gap + (rest.lstrip(" \t") if rest == text else rest)

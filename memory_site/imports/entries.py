@@ -1,20 +1,25 @@
 """Write the drafts of lore entries in batches, and keep what they replace."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 from uuid import UUID
 
 from django.db import transaction
+from django.utils.translation import gettext as _
 
-from knowledge.importers.drafts import ImportProblem, LoreDraft
+from knowledge.importers.drafts import ImportProblem, LoreDraft, PersonDraft
+from knowledge.importers.entry_fields import json_value
+from knowledge.importers.entry_text import join_blocks, secret_block
 from knowledge.importers.files import line_of
 from knowledge.models import Lore
 from knowledge.schemas import LoreIn
 from knowledge.upsert import make_kind, upsert_lore_batch
 from memory_site.imports.options import ImportOptions
+from memory_site.imports.own_edits import keep_edits, last_imported
 from memory_site.imports.report import WriteReport
 from memory_site.imports.snapshots import Values, values_of
+from npcs.models import NPC
 from retrieval.errors import Problem
 from worlds.audiences import Audience, Visibility
 from worlds.models import ImportedRow, World
@@ -37,8 +42,12 @@ class EntryWriter:
     old_bodies: dict[UUID, str] = field(default_factory=dict)
     """The texts, before the import, of the entries that it has changed."""
     stored: set[Key] = field(default_factory=set)
+    with_npc: set[Key] = field(default_factory=set)
 
     def __post_init__(self) -> None:
+        people = NPC.objects.filter(world=self.world).exclude(biography=None)
+        columns = ("biography__campaign__slug", "biography__slug")
+        self.with_npc = {(campaign, slug) for campaign, slug in people.values_list(*columns)}
         keys = Lore.objects.filter(world=self.world).values_list("campaign__slug", "slug")
         self.stored = set(keys)
 
@@ -47,7 +56,10 @@ class EntryWriter:
         drafts = [self._with_defaults(draft) for draft in self._not_skipped(drafts)]
         for kind in {each.entry.custom_kind for each in drafts if each.entry.custom_kind}:
             make_kind(self.world, kind)
-        before = self._values_before(drafts)
+        stored = self._stored_rows(drafts)
+        before = {key: values_of("lore", row) for key, row in stored.items()}
+        if self.options.existing != "overwrite":
+            drafts = self._with_edits(drafts, stored)
         try:
             with transaction.atomic():
                 self._write(drafts, before)
@@ -89,13 +101,36 @@ class EntryWriter:
             else:
                 yield draft
 
-    def _values_before(self, drafts: Sequence[LoreDraft]) -> dict[Key, Values]:
+    def _has_npc(self, draft: LoreDraft) -> bool:
+        """Whether the entry has an NPC, or gets one by this import."""
+        is_character = self.options.people and draft.entry.kind == "biography"
+        return is_character or key_of(draft) in self.with_npc
+
+    def _stored_rows(self, drafts: Sequence[LoreDraft]) -> dict[Key, Lore]:
         slugs = [key[1] for draft in drafts if (key := key_of(draft)) in self.stored]
-        rows = Lore.objects.filter(world=self.world, slug__in=slugs).select_related("campaign")
-        return {
-            (row.campaign.slug if row.campaign else None, row.slug): values_of("lore", row)
-            for row in rows
-        }
+        rows = Lore.objects.filter(world=self.world, slug__in=slugs)
+        rows = rows.select_related("campaign", "custom_kind")
+        return {(row.campaign.slug if row.campaign else None, row.slug): row for row in rows}
+
+    def _with_edits(
+        self, drafts: Sequence[LoreDraft], stored: Mapping[Key, Lore]
+    ) -> list[LoreDraft]:
+        """Return the drafts with what people have changed here since the last import."""
+        imported = last_imported(stored.values())
+        kept = []
+        for draft in drafts:
+            row = stored.get(key_of(draft))
+            if row is not None and row.pk in imported:
+                title = row.title
+                draft, is_disputed = keep_edits(draft, row, imported[row.pk])
+                if is_disputed:
+                    message = _(
+                        "“%(title)s” was changed here and in the file since the last import. "
+                        "What stands here was kept."
+                    )
+                    self.report.note(draft.file, message % {"title": title})
+            kept.append(draft)
+        return kept
 
     def _with_defaults(self, draft: LoreDraft) -> LoreDraft:
         """Set audience and status of a new entry. Importing a stored entry again changes
@@ -112,7 +147,18 @@ class EntryWriter:
         if draft.folder:
             defaults["folder"] = draft.folder[:LONGEST_FOLDER].rstrip("/")
         fields = draft.entry.model_dump(exclude_unset=True)
+        if draft.person and not self._has_npc(draft):
+            fields |= fields_of_person(draft.person, draft.entry)
+        if key_of(draft) in self.stored and not draft.is_exact:
+            fields.pop("origin", None)  # a vault of ours is not where its entries come from
         return replace(draft, entry=LoreIn.model_validate({**defaults, **fields}))
+
+
+def fields_of_person(person: PersonDraft, entry: LoreIn) -> dict[str, Any]:
+    """Text and data of an entry that gets no NPC, with what its source says of one."""
+    values = {name: value for name, value in asdict(person).items() if value and name != "secrets"}
+    body = join_blocks([entry.body, *map(secret_block, person.secrets)])
+    return {"body": body, "extra": {**entry.extra, **json_value(values)}}
 
 
 def key_of(draft: LoreDraft) -> Key:

@@ -139,7 +139,7 @@ def options_from(run: ImportRun, data: QueryDict) -> dict[str, Any]:
         "format": {"", *FORMATS},
         "status": {"draft", "published"},
         "visibility": visibilities,
-        "existing": {"update", "skip"},
+        "existing": {"update", "overwrite", "skip"},
         "bad_files": {"skip", "refuse"},
         "target": {"lore", "rules"},
     }

@@ -9,7 +9,8 @@ from knowledge.importers.field_map import ImportMapping
 
 class ImportOptions(BaseModel):
     """`visibility` of new entries: `gm`, `public`, `party:<slug>` or `character:<slug>`; what the
-    source calls private stays the GM's. `existing`: entries that the world has already.
+    source calls private stays the GM's. `existing`: entries that the world has already are updated
+    (but what was changed here since their last import stays), skipped, or overwritten.
     `bad_files`: leave them out, or import nothing if there is one. `target`: entries of the lore,
     or rules of the game system `system` in this `edition`, as the book of the title `book`;
     `plays`: the world plays by them from now on. `language` is that of the messages."""
@@ -20,7 +21,7 @@ class ImportOptions(BaseModel):
     fields: dict[str, str] = {}
     status: Literal["draft", "published"] = "draft"
     visibility: str = Field("gm", max_length=130)
-    existing: Literal["update", "skip"] = "update"
+    existing: Literal["update", "overwrite", "skip"] = "update"
     bad_files: Literal["skip", "refuse"] = "skip"
     people: bool = True
     pictures: bool = True

@@ -62,7 +62,8 @@ class PictureWriter:
                         entry,
                         is_portrait=wanted.is_portrait,
                         # The gallery must not show players what only a secret shows.
-                        is_hidden=not wanted.is_portrait and is_secret(picture, entry.body),
+                        is_hidden=wanted.is_hidden
+                        or (not wanted.is_portrait and is_secret(picture, entry.body)),
                     )
                     if row := self.new.get(picture.pk):
                         row.before = {"uses": [*(row.before or {}).get("uses", []), str(use.pk)]}

@@ -153,7 +153,7 @@ class RelationWriter:
     def _write_edges(self, planned: Sequence[PlannedEdge]) -> None:
         relations = Relations.load()
         facts = [(edge, self._edge_fact(edge, relations)) for edge in planned]
-        facts = self._without_decided(facts, relations)
+        facts = self._without_decided(self._without_repeated(facts, relations), relations)
         for at in range(0, len(facts), MAX_BATCH):
             batch = facts[at : at + MAX_BATCH]
             try:
@@ -162,6 +162,17 @@ class RelationWriter:
             except Problem:
                 for each in batch:
                     self._write_alone(each)
+
+    def _without_repeated(
+        self, facts: Sequence[tuple[PlannedEdge, EdgeFact]], relations: Relations
+    ) -> list[tuple[PlannedEdge, EdgeFact]]:
+        """Leave out what a source states again in other words: each import would correct the quote
+        of the fact from one to the other."""
+        first: dict[tuple[str, str, Claim], tuple[PlannedEdge, EdgeFact]] = {}
+        for edge, fact in facts:
+            key = fact.source_ref, fact.visibility, self._claim(edge, fact, relations)
+            first.setdefault(key, (edge, fact))
+        return list(first.values())
 
     def _without_decided(
         self, facts: Sequence[tuple[PlannedEdge, EdgeFact]], relations: Relations

@@ -251,6 +251,14 @@ class TestAVault:
         mine = Picture.objects.get(name="mine.png")
         assert not Picture.objects.visible_to(PUBLIC).filter(pk=mine.pk).exists()
 
+    def test_a_picture_in_a_table_has_its_bar_escaped(self, anna: Client, upload: Upload) -> None:
+        row = "| Gate | Size |\n|---|---|\n| ![[gate.png\\|80]] | ![[gate.png\\|Iron]] |\n"
+        files = {"Gate.md": row, "img/gate.png": image_bytes(colour="red")}
+        press(anna, press(anna, upload(archive(files)), "check", **KEEP), "write")
+        gate = Picture.objects.get(name="gate.png")
+        row = f"| ![](picture:{gate.pk}) | ![Iron](picture:{gate.pk}) |"
+        assert row in Lore.objects.get(title="Gate").body
+
     def test_one_bad_file_refuses_the_whole_if_the_designer_wants_that(
         self, anna: Client, upload: Upload
     ) -> None:

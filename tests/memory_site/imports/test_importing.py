@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from art.models import Picture
+from knowledge.entry_store import save_entry
 from knowledge.export import export_json, export_markdown
 from knowledge.graph.protocol import View
 from knowledge.importers.formats import FORMATS
@@ -23,11 +24,12 @@ from knowledge.models import Lore, LorePassage
 from memory_site.imports.direct import import_path
 from memory_site.imports.options import ImportOptions
 from memory_site.imports.report import WriteReport
+from memory_site.imports.undo import undo
 from npcs.models import NPC
 from retrieval.errors import Invalid
 from tests.art.image_samples import image_bytes
 from worlds.audiences import PUBLIC, Visibility
-from worlds.models import Campaign, World
+from worlds.models import Campaign, ImportRun, World
 
 VAULT = {
     "Places/The Quay.md": "---\naliases: [Low Quay]\ntags: river\ndate: 2020-01-02\n---\n"
@@ -46,6 +48,12 @@ def import_lore(
     status = "published" if publish else "draft"
     chosen = ImportOptions(format=format, status=status, bad_files="refuse", **options)
     return import_path(world, path, chosen, dry_run=dry_run)
+
+
+def edit(entry: Lore, **values: Any) -> None:
+    for name, value in values.items():
+        setattr(entry, name, value)
+    save_entry(entry, reason="a correction")
 
 
 def counts(report: WriteReport) -> dict[str, int]:
@@ -106,6 +114,76 @@ class TestAVault:
         assert "%%shown%%" in seen
         assert "trap" not in seen
         assert "kills" not in seen
+
+    @pytest.mark.parametrize(
+        "note",
+        [
+            "Dry.\n\n<!-- It is a trap. -->\n\nShown.\n",
+            "Dry.\n\n<!--\nIt is\n\na trap.\n-->\n\nShown.\n",
+            "Dry.\n\nShown.\n\n<!-- It is a trap.\n",
+            "Dry.\n\nShown.\n\n%% It is a trap.\n\nIt kills.\n",
+            "Dry.\n\n> [!secret|left] Cellar\n> It is a trap.\n\nShown.\n",
+            "- Dry.\n  > [!secret]- Cellar\n  > It is a trap.\n- Shown.\n",
+            "1. Dry.\n2. > [!secret]\n   > It is a trap.\n3. Shown.\n",
+            "> [!note] Dry\n> Shown.\n>> [!secret] Cellar\n>> It is a trap.\n",
+            "Dry.\n\n> [!secret] Cellar\n> It kills whoever enters:\nit is a trap.\n\nShown.\n",
+        ],
+        ids=[
+            "HTML comment",
+            "HTML comment of several lines",
+            "HTML comment that is not closed",
+            "comment that is not closed",
+            "callout with metadata",
+            "callout in a list",
+            "callout as an item",
+            "callout in a callout",
+            "callout whose last line has no mark",
+        ],
+    )
+    def test_what_an_author_hid_is_secret_wherever_it_stands(
+        self, world: World, tmp_path: Path, note: str
+    ) -> None:
+        (tmp_path / "Cellar.md").write_text(note, encoding="utf-8")
+        import_lore(world, tmp_path, "obsidian", visibility=Visibility.PUBLIC, publish=True)
+        seen = " ".join(LorePassage.objects.visible_to(PUBLIC).values_list("text", flat=True))
+        assert "Dry" in seen
+        assert "Shown" in seen
+        assert "trap" not in seen
+        assert "kills" not in seen
+        assert LorePassage.objects.filter(text__contains="trap", visibility="gm").exists()
+
+    def test_a_secret_in_a_secret_of_a_party_stays_with_the_game_master(
+        self, world: World, tmp_path: Path
+    ) -> None:
+        note = (
+            "Dry.\n\n> [!secret] party:lanternbearers character:ilse\n> A door.\n>\n"
+            "> > [!secret]\n> > It is a trap.\n"
+        )
+        (tmp_path / "Cellar.md").write_text(note, encoding="utf-8")
+        import_lore(world, tmp_path, "obsidian", visibility=Visibility.PUBLIC, publish=True)
+        assert Lore.objects.get().body == (
+            "Dry.\n\n:::secret party:lanternbearers character:ilse\nA door.\n\n"
+            ":::secret\nIt is a trap.\n:::\n:::"
+        )
+
+    def test_a_comment_in_a_table_leaves_the_table_whole(
+        self, world: World, tmp_path: Path
+    ) -> None:
+        table = "| Who | Where |\n|---|---|\n| Mira %%lies%% | Quay <!-- not --> |\n| Ilse | `%%` |"
+        (tmp_path / "Rota.md").write_text(f"{table}\n\nEnd.\n", encoding="utf-8")
+        import_lore(world, tmp_path, "obsidian")
+        body = Lore.objects.get().body
+        assert body.startswith("| Who | Where |\n|---|---|\n| Mira  | Quay  |\n| Ilse | `%%` |\n\n")
+        assert body.count(":::secret\n") == 2
+        assert "lies" in body
+        assert body.endswith("\n\nEnd.")
+
+    def test_marks_that_obsidian_alone_reads_go(self, world: World, tmp_path: Path) -> None:
+        note = "It rings. ^bell\n\n- 10 ^3\n\n`<!-- shown -->`\n\n%%%%\n\nEnd.\n"
+        (tmp_path / "Bell.md").write_text(note, encoding="utf-8")
+        import_lore(world, tmp_path, "obsidian")
+        body = Lore.objects.get().body
+        assert body == "It rings.\n\n- 10 ^3\n\n`<!-- shown -->`\n\n\n\nEnd."
 
     @pytest.mark.parametrize(
         ("file", "text", "body"),
@@ -210,6 +288,41 @@ class TestAVault:
         before = list(Lore.objects.values_list("slug", "version", "updated_at"))
         assert counts(import_lore(world, vault, "obsidian")) == {"unchanged": 2}
         assert list(Lore.objects.values_list("slug", "version", "updated_at")) == before
+
+    def test_importing_again_keeps_what_was_changed_here(self, world: World, vault: Path) -> None:
+        import_lore(world, vault, "obsidian")
+        edit(Lore.objects.get(slug="the-quay"), body="Dry at last.", tags=["dry"])
+        assert counts(import_lore(world, vault, "obsidian")) == {"unchanged": 2}
+        (vault / "Places/The Quay.md").write_text(
+            VAULT["Places/The Quay.md"].replace("Low Quay", "High Quay"), encoding="utf-8"
+        )
+        report = import_lore(world, vault, "obsidian")
+        quay = Lore.objects.get(slug="the-quay")
+        assert (quay.body, quay.tags, quay.aliases) == ("Dry at last.", ["dry"], ["High Quay"])
+        assert not [problem for problem in report.problems if "The Quay" in problem.message]
+
+    def test_what_was_changed_here_and_in_the_file_stays_and_is_named(
+        self, world: World, vault: Path
+    ) -> None:
+        import_lore(world, vault, "obsidian")
+        edit(Lore.objects.get(slug="the-quay"), body="Dry at last.")
+        (vault / "Places/The Quay.md").write_text("Flooded.", encoding="utf-8")
+        report = import_lore(world, vault, "obsidian")
+        assert Lore.objects.get(slug="the-quay").body == "Dry at last."
+        (note,) = [each for each in report.problems if "The Quay" in each.message]
+        assert note.file.endswith("The Quay.md")
+        assert not note.is_error
+        import_lore(world, vault, "obsidian", existing="overwrite")
+        assert Lore.objects.get(slug="the-quay").body == "Flooded."
+
+    def test_an_import_that_was_undone_can_be_repeated(self, world: World, vault: Path) -> None:
+        import_lore(world, vault, "obsidian")
+        (vault / "Places/The Quay.md").write_text("Flooded.", encoding="utf-8")
+        for _time in range(2):
+            import_lore(world, vault, "obsidian")
+            assert Lore.objects.get(slug="the-quay").body == "Flooded."
+            undo(ImportRun.objects.filter(world=world).latest("created_at"))
+            assert "Wet." in Lore.objects.get(slug="the-quay").body
 
     def test_importing_again_keeps_the_audience(self, world: World, vault: Path) -> None:
         import_lore(world, vault, "obsidian")

@@ -266,7 +266,8 @@ def test_importing_an_edited_note_again_states_everything_once(
     mira.body += "\n\nMentor: [[Vess]]"
     save_entry(mira)
     assert len(facts_of(world)) == 4
-    import_notes(world, tmp_path, {"People/Mira.md": MIRA + "\n\nFriend: [[Vess]]"})
+    note = {"People/Mira.md": MIRA + "\n\nFriend: [[Vess]]"}
+    import_notes(world, tmp_path, note, existing="overwrite")
     rows = GraphEdge.objects.believed_now().values_list("relation", "source_kind")
     assert sorted(rows) == [
         ("ALLY_WITH", "import"),
@@ -418,3 +419,15 @@ def test_an_import_completes_npcs_and_texts_from_before_and_undoing_takes_it_bac
     mira.refresh_from_db()
     assert (mira.faction_lore, mira.home_lore, mira.faction) == (None, None, "Ring")
     assert not Lore.objects.filter(title__in=["Ring", "Quay"]).exists()
+
+
+def test_two_fields_that_state_one_fact_state_it_once(world: World, tmp_path: Path) -> None:
+    notes = {
+        "Guild.md": "---\ntype: faction\n---\nOars.",
+        "Mira.md": "---\ntype: character\nis part of: '[[Guild]]'\nleads: '[[Guild]]'\n---\n",
+    }
+    import_notes(world, tmp_path, notes)
+    facts = GraphEdge.objects.filter(world=world, source_kind="import")
+    first = set(facts.values_list("pk", flat=True))
+    import_notes(world, tmp_path, notes)
+    assert set(facts.values_list("pk", flat=True)) == first

@@ -55,6 +55,27 @@ def test_a_table_scrolls_by_itself_and_by_keyboard() -> None:
     assert html.count("</div>") == 1
 
 
+@pytest.mark.parametrize(
+    ("text", "html", "words"),
+    [
+        (
+            "> [!rumour]- At *the* inn\n> It rings.",
+            "<strong>At <em>the</em> inn</strong>",
+            "At the inn",
+        ),
+        ("> [!tip|wide]\n> It rings.", "<strong>Tip</strong>", "It rings."),
+        ("> [!note]\n>\n> It rings.", "<strong>Note</strong>", "It rings."),
+        ("> It [!rings] twice.", "It [!rings] twice.", "It [!rings] twice."),
+        ("[!note] It rings.", "[!note] It rings.", "[!note] It rings."),
+    ],
+)
+def test_a_callout_shows_its_title_and_not_its_mark(text: str, html: str, words: str) -> None:
+    assert html in safe_html(text)
+    assert words in plain_text(text)
+    assert ("[!" in safe_html(text)) == ("[!" in html)
+    assert ("[!" in plain_text(text)) == ("[!" in words)
+
+
 def test_who_knows_what_is_shown_in_plain_words(master: Client, world: World) -> None:
     body = "Wet.\n\n:::secret\nThe **cellar** of [[Mira Voss]] is mined.\n:::\n"
     save_entry(Lore(world=world, slug="quay", title="Quay", body=body, **PUBLIC))

@@ -7757,7 +7757,8 @@ export interface components {
         /**
          * ImportOptions
          * @description `visibility` of new entries: `gm`, `public`, `party:<slug>` or `character:<slug>`; what the
-         *     source calls private stays the GM's. `existing`: entries that the world has already.
+         *     source calls private stays the GM's. `existing`: entries that the world has already are updated
+         *     (but what was changed here since their last import stays), skipped, or overwritten.
          *     `bad_files`: leave them out, or import nothing if there is one. `target`: entries of the lore,
          *     or rules of the game system `system` in this `edition`, as the book of the title `book`;
          *     `plays`: the world plays by them from now on. `language` is that of the messages.
@@ -7801,11 +7802,11 @@ export interface components {
              */
             visibility: string;
             /**
-             * @description Entries that the world has already: `update` or `skip` them.
+             * @description Entries that the world has already: `update` them, but keep what was changed here since their last import; `overwrite` that, too; or `skip` them.
              * @default update
              * @enum {string}
              */
-            existing: "update" | "skip";
+            existing: "update" | "overwrite" | "skip";
             /**
              * @description `skip`: leave unreadable files out. `refuse`: import nothing if there is one.
              * @default skip
@@ -7881,10 +7882,10 @@ export interface components {
             /** @description Who may know it: `gm`, `public`, or `revealed` to those in `known_to`. Default: `gm`. */
             visibility?: string;
             /**
-             * @description Entries that the world has already: `update` or `skip` them. Default: `update`.
+             * @description Entries that the world has already: `update` them, but keep what was changed here since their last import; `overwrite` that, too; or `skip` them. Default: `update`.
              * @enum {string}
              */
-            existing?: "update" | "skip";
+            existing?: "update" | "overwrite" | "skip";
             /**
              * @description `skip`: leave unreadable files out. `refuse`: import nothing if there is one. Default: `skip`.
              * @enum {string}
@@ -14109,7 +14110,7 @@ export interface operations {
                      *             "edition": null,
                      *             "licence": null,
                      *             "attribution": null,
-                     *             "author": "engine (45b46fc076cb)",
+                     *             "author": "engine (95d23005ff63)",
                      *             "episode": null
                      *           },
                      *           "updated_at": "2026-11-22T19:40:00Z",
@@ -14969,7 +14970,7 @@ export interface operations {
                      *           "relevance": 0.94,
                      *           "match": "keyword",
                      *           "context": "",
-                     *           "recorded_ms": 1795883736273,
+                     *           "recorded_ms": 1795894193425,
                      *           "event_at": null,
                      *           "sources": [
                      *             "Cy joined late."
@@ -16131,7 +16132,7 @@ export interface operations {
                      *       "key": {
                      *         "id": "01a20000-0000-7000-8000-000000000001",
                      *         "name": "engine",
-                     *         "prefix": "45b46fc076cb",
+                     *         "prefix": "95d23005ff63",
                      *         "scopes": [
                      *           "admin"
                      *         ],
@@ -18490,7 +18491,7 @@ export interface operations {
                      *             "year_one_begins": 0,
                      *             "first_weekday": 0
                      *           },
-                     *           "made_by": "engine (45b46fc076cb)",
+                     *           "made_by": "engine (95d23005ff63)",
                      *           "created_at": "2026-11-22T19:40:00Z"
                      *         }
                      *       ]
@@ -19344,7 +19345,7 @@ export interface operations {
                      *         {
                      *           "id": "01a20000-0000-7000-8000-000000000003",
                      *           "name": "table page",
-                     *           "prefix": "7ace94acd490",
+                     *           "prefix": "54c5146c836a",
                      *           "scopes": [
                      *             "tools:read"
                      *           ],
@@ -19443,7 +19444,7 @@ export interface operations {
                      * @example {
                      *       "id": "01a20000-0000-7000-8000-000000000003",
                      *       "name": "table page",
-                     *       "prefix": "7ace94acd490",
+                     *       "prefix": "54c5146c836a",
                      *       "scopes": [
                      *         "tools:read"
                      *       ],
@@ -19525,7 +19526,7 @@ export interface operations {
                      * @example {
                      *       "id": "01a20000-0000-7000-8000-000000000003",
                      *       "name": "table page",
-                     *       "prefix": "7ace94acd490",
+                     *       "prefix": "54c5146c836a",
                      *       "scopes": [
                      *         "tools:read"
                      *       ],
@@ -19781,7 +19782,7 @@ export interface operations {
                      *       "last_success_at": null,
                      *       "created_at": "2026-11-22T19:40:00Z",
                      *       "updated_at": "2026-11-22T19:40:00Z",
-                     *       "secret": "whsec_OrbGJfVhlxILhjULeWSGttyYi7gHsjIZgiYgHiZl1Bk="
+                     *       "secret": "whsec_XuR0LQBT/fuKolrmbpUd5Z7F2pmVs3QUtw3EVwo4CA8="
                      *     }
                      */
                     "application/json": components["schemas"]["Webhook"];
@@ -20115,7 +20116,7 @@ export interface operations {
                      *       "last_success_at": null,
                      *       "created_at": "2026-11-22T19:40:00Z",
                      *       "updated_at": "2026-11-22T19:40:00Z",
-                     *       "secret": "whsec_p0nhFFWjQOtVZr95c8DAuc1v/aaBVP59whC4NPpvrMw="
+                     *       "secret": "whsec_/njWoqUoGfpA+KnBJUjvmtQgR282VkO3BMs283KCCGU="
                      *     }
                      */
                     "application/json": components["schemas"]["Webhook"];
@@ -20183,7 +20184,7 @@ export interface operations {
                      *         {
                      *           "at": "2026-11-22T19:40:00Z",
                      *           "status": 0,
-                     *           "milliseconds": 6,
+                     *           "milliseconds": 2,
                      *           "error": "engine.invalid cannot be resolved",
                      *           "answer": ""
                      *         }
@@ -20276,7 +20277,7 @@ export interface operations {
                      *             {
                      *               "at": "2026-11-22T19:40:00Z",
                      *               "status": 0,
-                     *               "milliseconds": 6,
+                     *               "milliseconds": 2,
                      *               "error": "engine.invalid cannot be resolved",
                      *               "answer": ""
                      *             }
@@ -20365,14 +20366,14 @@ export interface operations {
                      *         {
                      *           "at": "2026-11-22T19:40:00Z",
                      *           "status": 0,
-                     *           "milliseconds": 6,
+                     *           "milliseconds": 2,
                      *           "error": "engine.invalid cannot be resolved",
                      *           "answer": ""
                      *         },
                      *         {
                      *           "at": "2026-11-22T19:40:00Z",
                      *           "status": 0,
-                     *           "milliseconds": 6,
+                     *           "milliseconds": 1,
                      *           "error": "engine.invalid cannot be resolved",
                      *           "answer": ""
                      *         }
@@ -20458,7 +20459,7 @@ export interface operations {
                      *           "in_world_label": "",
                      *           "in_world_date": "",
                      *           "note": "He works there.",
-                     *           "by": "engine (45b46fc076cb)",
+                     *           "by": "engine (95d23005ff63)",
                      *           "created_at": "2026-11-22T19:40:00Z",
                      *           "undone_at": null
                      *         }
@@ -20551,7 +20552,7 @@ export interface operations {
                      *       "in_world_label": "",
                      *       "in_world_date": "",
                      *       "note": "He works there.",
-                     *       "by": "engine (45b46fc076cb)",
+                     *       "by": "engine (95d23005ff63)",
                      *       "created_at": "2026-11-22T19:40:00Z",
                      *       "undone_at": null
                      *     }
@@ -20627,7 +20628,7 @@ export interface operations {
                      *       "in_world_label": "",
                      *       "in_world_date": "",
                      *       "note": "He works there.",
-                     *       "by": "engine (45b46fc076cb)",
+                     *       "by": "engine (95d23005ff63)",
                      *       "created_at": "2026-11-22T19:40:00Z",
                      *       "undone_at": null
                      *     }
@@ -20712,7 +20713,7 @@ export interface operations {
                      *       "in_world_label": "",
                      *       "in_world_date": "",
                      *       "note": "He works there.",
-                     *       "by": "engine (45b46fc076cb)",
+                     *       "by": "engine (95d23005ff63)",
                      *       "created_at": "2026-11-22T19:40:00Z",
                      *       "undone_at": "2026-11-22T19:40:00Z"
                      *     }
@@ -20826,7 +20827,7 @@ export interface operations {
                      *           "in_world_until_date": "",
                      *           "campaign": null,
                      *           "overrides": null,
-                     *           "author": "engine (45b46fc076cb)",
+                     *           "author": "engine (95d23005ff63)",
                      *           "folder": "",
                      *           "origin": "",
                      *           "version": 1,
@@ -20856,7 +20857,7 @@ export interface operations {
                      *           "in_world_until_date": "",
                      *           "campaign": null,
                      *           "overrides": null,
-                     *           "author": "engine (45b46fc076cb)",
+                     *           "author": "engine (95d23005ff63)",
                      *           "folder": "Harbour",
                      *           "origin": "",
                      *           "version": 1,
@@ -21221,7 +21222,7 @@ export interface operations {
                      *       "in_world_until_date": "",
                      *       "campaign": null,
                      *       "overrides": null,
-                     *       "author": "engine (45b46fc076cb)",
+                     *       "author": "engine (95d23005ff63)",
                      *       "folder": "Harbour",
                      *       "origin": "",
                      *       "version": 1,
@@ -22374,7 +22375,7 @@ export interface operations {
                      *       "in_world_until_date": "",
                      *       "campaign": null,
                      *       "overrides": null,
-                     *       "author": "engine (45b46fc076cb)",
+                     *       "author": "engine (95d23005ff63)",
                      *       "folder": "",
                      *       "origin": "",
                      *       "version": 2,
@@ -22459,7 +22460,7 @@ export interface operations {
                      *           "title": "A second moon",
                      *           "created_at": "2026-11-22T19:40:00Z",
                      *           "reason": "",
-                     *           "proposed_by": "engine (45b46fc076cb)",
+                     *           "proposed_by": "engine (95d23005ff63)",
                      *           "campaign": null,
                      *           "entry": {
                      *             "title": "A second moon"
@@ -22473,7 +22474,7 @@ export interface operations {
                      *           "title": "The Tin Heron",
                      *           "created_at": "2026-11-22T19:40:00Z",
                      *           "reason": "Ana asked for an inn twice.",
-                     *           "proposed_by": "engine (45b46fc076cb)",
+                     *           "proposed_by": "engine (95d23005ff63)",
                      *           "campaign": null,
                      *           "entry": {
                      *             "body": "An inn by the pier.",
@@ -22564,7 +22565,7 @@ export interface operations {
                      *       "title": "The Tin Heron",
                      *       "created_at": "2026-11-22T19:40:00Z",
                      *       "reason": "Ana asked for an inn twice.",
-                     *       "proposed_by": "engine (45b46fc076cb)",
+                     *       "proposed_by": "engine (95d23005ff63)",
                      *       "campaign": null,
                      *       "entry": {
                      *         "body": "An inn by the pier.",
@@ -22674,7 +22675,7 @@ export interface operations {
                      *       "in_world_until_date": "",
                      *       "campaign": null,
                      *       "overrides": null,
-                     *       "author": "engine (45b46fc076cb)",
+                     *       "author": "engine (95d23005ff63)",
                      *       "folder": "",
                      *       "origin": "",
                      *       "version": 1,
@@ -22757,12 +22758,12 @@ export interface operations {
                      *       "title": "A second moon",
                      *       "created_at": "2026-11-22T19:40:00Z",
                      *       "reason": "",
-                     *       "proposed_by": "engine (45b46fc076cb)",
+                     *       "proposed_by": "engine (95d23005ff63)",
                      *       "campaign": null,
                      *       "entry": {
                      *         "title": "A second moon"
                      *       },
-                     *       "decided_by": "engine (45b46fc076cb)",
+                     *       "decided_by": "engine (95d23005ff63)",
                      *       "decision": "There is one moon."
                      *     }
                      */
@@ -22832,7 +22833,7 @@ export interface operations {
                      *       "title": "A second moon",
                      *       "created_at": "2026-11-22T19:40:00Z",
                      *       "reason": "",
-                     *       "proposed_by": "engine (45b46fc076cb)",
+                     *       "proposed_by": "engine (95d23005ff63)",
                      *       "campaign": null,
                      *       "entry": {
                      *         "title": "A second moon"
@@ -23019,7 +23020,7 @@ export interface operations {
                      *       "in_world_until_date": "",
                      *       "campaign": null,
                      *       "overrides": null,
-                     *       "author": "engine (45b46fc076cb)",
+                     *       "author": "engine (95d23005ff63)",
                      *       "folder": "Harbour",
                      *       "origin": "",
                      *       "version": 3,
@@ -23092,7 +23093,7 @@ export interface operations {
                      *       "comments": [
                      *         {
                      *           "id": "01a20000-0000-7000-8000-000000000006",
-                     *           "author": "engine (45b46fc076cb)",
+                     *           "author": "engine (95d23005ff63)",
                      *           "text": "Which plank?",
                      *           "created_at": "2026-11-22T19:40:00Z",
                      *           "resolved_at": null,
@@ -23178,7 +23179,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "id": "01a20000-0000-7000-8000-000000000006",
-                     *       "author": "engine (45b46fc076cb)",
+                     *       "author": "engine (95d23005ff63)",
                      *       "text": "Which plank?",
                      *       "created_at": "2026-11-22T19:40:00Z",
                      *       "resolved_at": null,
@@ -23250,7 +23251,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "id": "01a20000-0000-7000-8000-000000000006",
-                     *       "author": "engine (45b46fc076cb)",
+                     *       "author": "engine (95d23005ff63)",
                      *       "text": "Which plank?",
                      *       "created_at": "2026-11-22T19:40:00Z",
                      *       "resolved_at": null,
@@ -23341,11 +23342,11 @@ export interface operations {
                     /**
                      * @example {
                      *       "id": "01a20000-0000-7000-8000-000000000006",
-                     *       "author": "engine (45b46fc076cb)",
+                     *       "author": "engine (95d23005ff63)",
                      *       "text": "Which plank?",
                      *       "created_at": "2026-11-22T19:40:00Z",
                      *       "resolved_at": "2026-11-22T19:40:00Z",
-                     *       "resolved_by": "engine (45b46fc076cb)"
+                     *       "resolved_by": "engine (95d23005ff63)"
                      *     }
                      */
                     "application/json": components["schemas"]["Comment"];
@@ -24594,7 +24595,7 @@ export interface operations {
                      *           "count": 1,
                      *           "is_new": false,
                      *           "who": "",
-                     *           "reason": "bulk change undone by engine (45b46fc076cb)"
+                     *           "reason": "bulk change undone by engine (95d23005ff63)"
                      *         },
                      *         {
                      *           "at": "2026-11-22T19:40:00Z",
@@ -24610,7 +24611,7 @@ export interface operations {
                      *           "reason": "bulk change by anna: status Draft"
                      *         }
                      *       ],
-                     *       "next_cursor": "IjIwMjYtMTEtMjhUMTY6MzU6MjEuNDQzOTg1KzAwOjAwIg:s0JzSn0ibF4eYV3tsNiu6HNnFuWJuausRIgEMQAeMXw"
+                     *       "next_cursor": "IjIwMjYtMTEtMjhUMTk6Mjk6MzUuMzM1ODc3KzAwOjAwIg:wpVMgIdggKnx2YFj1oavEunCYkFt3bSF-VYTZIusmEQ"
                      *     }
                      */
                     "application/json": components["schemas"]["RecentChangePage"];
@@ -27117,7 +27118,7 @@ export interface operations {
                      *           "state": "done",
                      *           "progress": 100,
                      *           "failure": "",
-                     *           "size": 29245,
+                     *           "size": 29306,
                      *           "created_at": "2026-11-22T19:40:00Z",
                      *           "finished_at": "2026-11-22T19:40:00Z"
                      *         }
@@ -27292,7 +27293,7 @@ export interface operations {
                      *       "state": "done",
                      *       "progress": 100,
                      *       "failure": "",
-                     *       "size": 29245,
+                     *       "size": 29306,
                      *       "created_at": "2026-11-22T19:40:00Z",
                      *       "finished_at": "2026-11-22T19:40:00Z"
                      *     }
@@ -27582,13 +27583,13 @@ export interface operations {
                      *           "audience": "gm",
                      *           "key_id": "01a20000-0000-7000-8000-000000000001",
                      *           "key_name": "engine",
-                     *           "request_id": "01a22302f32e723e82e32bef7afac197",
+                     *           "request_id": "01a223a28f2b7dc3a3801094e839cf3c",
                      *           "asked": {},
                      *           "returned": [],
                      *           "degraded": [],
                      *           "status": 201,
                      *           "code": "",
-                     *           "milliseconds": 19.688
+                     *           "milliseconds": 10.355
                      *         }
                      *       ],
                      *       "next_cursor": null
@@ -27673,13 +27674,13 @@ export interface operations {
                      *       "audience": "gm",
                      *       "key_id": "01a20000-0000-7000-8000-000000000001",
                      *       "key_name": "engine",
-                     *       "request_id": "01a22302f32e723e82e32bef7afac197",
+                     *       "request_id": "01a223a28f2b7dc3a3801094e839cf3c",
                      *       "asked": {},
                      *       "returned": [],
                      *       "degraded": [],
                      *       "status": 201,
                      *       "code": "",
-                     *       "milliseconds": 19.688
+                     *       "milliseconds": 10.355
                      *     }
                      */
                     "application/json": components["schemas"]["AuditedCall"];
@@ -28571,7 +28572,7 @@ export interface operations {
                      *       "method": "rules",
                      *       "visibility": "gm",
                      *       "contradicts": [],
-                     *       "decided_by": "engine (45b46fc076cb)",
+                     *       "decided_by": "engine (95d23005ff63)",
                      *       "decided_at": "2026-11-22T19:40:00Z",
                      *       "created_at": "2026-11-22T19:40:00Z"
                      *     }
@@ -30901,7 +30902,7 @@ export interface operations {
                      *         {
                      *           "id": "01a20000-0000-7000-8000-000000000033",
                      *           "text": "Ada lost a boot.",
-                     *           "author": "engine (45b46fc076cb)",
+                     *           "author": "engine (95d23005ff63)",
                      *           "party_id": "gulls",
                      *           "session_id": "session-1",
                      *           "used": false,
@@ -30987,7 +30988,7 @@ export interface operations {
                      * @example {
                      *       "id": "01a20000-0000-7000-8000-000000000033",
                      *       "text": "Ada lost a boot.",
-                     *       "author": "engine (45b46fc076cb)",
+                     *       "author": "engine (95d23005ff63)",
                      *       "party_id": "gulls",
                      *       "session_id": "session-1",
                      *       "used": false,
@@ -31058,7 +31059,7 @@ export interface operations {
                      * @example {
                      *       "id": "01a20000-0000-7000-8000-000000000033",
                      *       "text": "Ada lost a boot.",
-                     *       "author": "engine (45b46fc076cb)",
+                     *       "author": "engine (95d23005ff63)",
                      *       "party_id": "gulls",
                      *       "session_id": "session-1",
                      *       "used": false,
@@ -31294,7 +31295,7 @@ export interface operations {
                      *       "party_id": "gulls",
                      *       "summary_id": "ep-landing",
                      *       "closed_at": "2026-11-22T19:40:00Z",
-                     *       "closed_by": "engine (45b46fc076cb)",
+                     *       "closed_by": "engine (95d23005ff63)",
                      *       "created_at": "2026-11-22T19:40:00Z"
                      *     }
                      */
@@ -32437,7 +32438,7 @@ export interface operations {
                      *       "axis": "trust",
                      *       "reason": "They paid at once.",
                      *       "state": "counts",
-                     *       "made_by": "engine (45b46fc076cb)",
+                     *       "made_by": "engine (95d23005ff63)",
                      *       "caused_by": null,
                      *       "caused_as": "",
                      *       "in_world_at": 412,
@@ -32854,7 +32855,7 @@ export interface operations {
                      *               "summary_id": null,
                      *               "caused_by": null,
                      *               "caused_as": "",
-                     *               "made_by": "engine (45b46fc076cb)",
+                     *               "made_by": "engine (95d23005ff63)",
                      *               "in_world_at": 412,
                      *               "in_world_label": "12 Rainmonth",
                      *               "happened_at": "2026-11-22T19:40:00Z"
@@ -32966,7 +32967,7 @@ export interface operations {
                      *           "summary_id": null,
                      *           "caused_by": null,
                      *           "caused_as": "",
-                     *           "made_by": "engine (45b46fc076cb)",
+                     *           "made_by": "engine (95d23005ff63)",
                      *           "in_world_at": 412,
                      *           "in_world_label": "12 Rainmonth",
                      *           "happened_at": "2026-11-22T19:40:00Z"
@@ -33065,7 +33066,7 @@ export interface operations {
                      *               "summary_id": null,
                      *               "caused_by": null,
                      *               "caused_as": "",
-                     *               "made_by": "engine (45b46fc076cb)",
+                     *               "made_by": "engine (95d23005ff63)",
                      *               "in_world_at": null,
                      *               "in_world_label": "",
                      *               "happened_at": "2026-11-22T19:40:00Z"
@@ -33166,7 +33167,7 @@ export interface operations {
                      *           "summary_id": null,
                      *           "caused_by": null,
                      *           "caused_as": "",
-                     *           "made_by": "engine (45b46fc076cb)",
+                     *           "made_by": "engine (95d23005ff63)",
                      *           "in_world_at": null,
                      *           "in_world_label": "",
                      *           "happened_at": "2026-11-22T19:40:00Z"
@@ -33337,7 +33338,7 @@ export interface operations {
                      *       "summary_id": null,
                      *       "caused_by": null,
                      *       "caused_as": "",
-                     *       "made_by": "engine (45b46fc076cb)",
+                     *       "made_by": "engine (95d23005ff63)",
                      *       "in_world_at": null,
                      *       "in_world_label": "",
                      *       "happened_at": "2026-11-22T19:40:00Z",
@@ -33422,7 +33423,7 @@ export interface operations {
                      *       "npc_id": "bo-reed",
                      *       "merged_id": "old-tam",
                      *       "reason": "Old Tam is Bo Reed.",
-                     *       "made_by": "engine (45b46fc076cb)",
+                     *       "made_by": "engine (95d23005ff63)",
                      *       "merged_at": "2026-11-22T19:40:00Z",
                      *       "undone_by": "",
                      *       "undone_at": null
@@ -33502,7 +33503,7 @@ export interface operations {
                      *           "npc_id": "bo-reed",
                      *           "merged_id": "old-tam",
                      *           "reason": "Old Tam is Bo Reed.",
-                     *           "made_by": "engine (45b46fc076cb)",
+                     *           "made_by": "engine (95d23005ff63)",
                      *           "merged_at": "2026-11-22T19:40:00Z",
                      *           "undone_by": "",
                      *           "undone_at": null
@@ -33581,9 +33582,9 @@ export interface operations {
                      *       "npc_id": "bo-reed",
                      *       "merged_id": "old-tam",
                      *       "reason": "Old Tam is Bo Reed.",
-                     *       "made_by": "engine (45b46fc076cb)",
+                     *       "made_by": "engine (95d23005ff63)",
                      *       "merged_at": "2026-11-22T19:40:00Z",
-                     *       "undone_by": "engine (45b46fc076cb)",
+                     *       "undone_by": "engine (95d23005ff63)",
                      *       "undone_at": "2026-11-22T19:40:00Z"
                      *     }
                      */
@@ -35339,7 +35340,7 @@ export interface operations {
                      *           "speaker": "",
                      *           "event_at": null,
                      *           "expires_at": null,
-                     *           "timestamp_ms": 1795883733750,
+                     *           "timestamp_ms": 1795894191853,
                      *           "created_at": "2026-11-22T19:40:00Z"
                      *         },
                      *         {
@@ -35355,7 +35356,7 @@ export interface operations {
                      *           "speaker": "",
                      *           "event_at": null,
                      *           "expires_at": null,
-                     *           "timestamp_ms": 1795883733749,
+                     *           "timestamp_ms": 1795894191852,
                      *           "created_at": "2026-11-22T19:40:00Z"
                      *         }
                      *       ],
@@ -35544,7 +35545,7 @@ export interface operations {
                      *           "relevance": 0.77,
                      *           "match": "alias",
                      *           "context": "",
-                     *           "recorded_ms": 1795883733749,
+                     *           "recorded_ms": 1795894191852,
                      *           "event_at": null,
                      *           "sources": [
                      *             "Ana is afraid of eels."
@@ -35892,7 +35893,7 @@ export interface operations {
                      *           "speaker": "",
                      *           "event_at": null,
                      *           "expires_at": null,
-                     *           "timestamp_ms": 1795883735369,
+                     *           "timestamp_ms": 1795894192797,
                      *           "created_at": "2026-11-22T19:40:00Z"
                      *         },
                      *         {
@@ -35908,7 +35909,7 @@ export interface operations {
                      *           "speaker": "",
                      *           "event_at": null,
                      *           "expires_at": null,
-                     *           "timestamp_ms": 1795883735370,
+                     *           "timestamp_ms": 1795894192798,
                      *           "created_at": "2026-11-22T19:40:00Z"
                      *         }
                      *       ],
@@ -36005,7 +36006,7 @@ export interface operations {
                      *         "speaker": "",
                      *         "event_at": null,
                      *         "expires_at": null,
-                     *         "timestamp_ms": 1795883735369,
+                     *         "timestamp_ms": 1795894192797,
                      *         "created_at": "2026-11-22T19:40:00Z"
                      *       },
                      *       "observations": [
@@ -36194,7 +36195,7 @@ export interface operations {
                      *       "speaker": "",
                      *       "event_at": null,
                      *       "expires_at": null,
-                     *       "timestamp_ms": 1795883735554,
+                     *       "timestamp_ms": 1795894192868,
                      *       "created_at": "2026-11-22T19:40:00Z"
                      *     }
                      */
@@ -36289,7 +36290,7 @@ export interface operations {
                      *         "speaker": "",
                      *         "event_at": null,
                      *         "expires_at": null,
-                     *         "timestamp_ms": 1795883735652,
+                     *         "timestamp_ms": 1795894192920,
                      *         "created_at": "2026-11-22T19:40:00Z"
                      *       },
                      *       {
@@ -36305,7 +36306,7 @@ export interface operations {
                      *         "speaker": "",
                      *         "event_at": null,
                      *         "expires_at": null,
-                     *         "timestamp_ms": 1795883735653,
+                     *         "timestamp_ms": 1795894192921,
                      *         "created_at": "2026-11-22T19:40:00Z"
                      *       }
                      *     ]
@@ -36393,7 +36394,7 @@ export interface operations {
                      *       "speaker": "",
                      *       "event_at": null,
                      *       "expires_at": null,
-                     *       "timestamp_ms": 1795883734302,
+                     *       "timestamp_ms": 1795894192158,
                      *       "created_at": "2026-11-22T19:40:00Z"
                      *     }
                      */
@@ -36631,7 +36632,7 @@ export interface operations {
                      *         "number": 2,
                      *         "reason": "Appended to USER",
                      *         "made_by": "model",
-                     *         "author": "engine (45b46fc076cb)",
+                     *         "author": "engine (95d23005ff63)",
                      *         "created_at": "2026-11-22T19:40:00Z"
                      *       }
                      *     ]
@@ -37271,7 +37272,7 @@ export interface operations {
                      *         "speaker": "",
                      *         "event_at": null,
                      *         "expires_at": null,
-                     *         "timestamp_ms": 1795883733749,
+                     *         "timestamp_ms": 1795894191852,
                      *         "created_at": "2026-11-22T19:40:00Z"
                      *       },
                      *       "changes": [
@@ -37455,7 +37456,7 @@ export interface operations {
                      *       "speaker": "",
                      *       "event_at": null,
                      *       "expires_at": null,
-                     *       "timestamp_ms": 1795883734058,
+                     *       "timestamp_ms": 1795894192045,
                      *       "created_at": "2026-11-22T19:40:00Z"
                      *     }
                      */
@@ -37548,7 +37549,7 @@ export interface operations {
                      *       "speaker": "",
                      *       "event_at": null,
                      *       "expires_at": null,
-                     *       "timestamp_ms": 1795883734215,
+                     *       "timestamp_ms": 1795894192113,
                      *       "created_at": "2026-11-22T19:40:00Z"
                      *     }
                      */
@@ -37639,7 +37640,7 @@ export interface operations {
                      *       "speaker": "",
                      *       "event_at": null,
                      *       "expires_at": null,
-                     *       "timestamp_ms": 1795883734302,
+                     *       "timestamp_ms": 1795894192158,
                      *       "created_at": "2026-11-22T19:40:00Z"
                      *     }
                      */
@@ -37730,7 +37731,7 @@ export interface operations {
                      *       "speaker": "",
                      *       "event_at": null,
                      *       "expires_at": null,
-                     *       "timestamp_ms": 1795883734302,
+                     *       "timestamp_ms": 1795894192158,
                      *       "created_at": "2026-11-22T19:40:00Z"
                      *     }
                      */
@@ -37813,7 +37814,7 @@ export interface operations {
                      *         "speaker": "",
                      *         "event_at": null,
                      *         "expires_at": null,
-                     *         "timestamp_ms": 1795883733749,
+                     *         "timestamp_ms": 1795894191852,
                      *         "created_at": "2026-11-22T19:40:00Z"
                      *       }
                      *     ]
@@ -37899,7 +37900,7 @@ export interface operations {
                      *           "speaker": "",
                      *           "event_at": null,
                      *           "expires_at": null,
-                     *           "timestamp_ms": 1795883736989,
+                     *           "timestamp_ms": 1795894194320,
                      *           "created_at": "2026-11-22T19:40:00Z"
                      *         },
                      *         "newer": {
@@ -37915,7 +37916,7 @@ export interface operations {
                      *           "speaker": "",
                      *           "event_at": null,
                      *           "expires_at": null,
-                     *           "timestamp_ms": 1795883737019,
+                     *           "timestamp_ms": 1795894194349,
                      *           "created_at": "2026-11-22T19:40:00Z"
                      *         },
                      *         "similarity": 1
@@ -38007,7 +38008,7 @@ export interface operations {
                      *       "speaker": "",
                      *       "event_at": null,
                      *       "expires_at": null,
-                     *       "timestamp_ms": 1795883737019,
+                     *       "timestamp_ms": 1795894194349,
                      *       "created_at": "2026-11-22T19:40:00Z"
                      *     }
                      */
