@@ -113,8 +113,8 @@ PATTERNS = (
 
 
 def _compile(words: Any, *, titles: str) -> re.Pattern[str]:
-    """Compile a pattern, or several of which one has to fit. Spaces stand for any white space,
-    `<titles>` for the language's `titles`."""
+    """Compile a pattern, or several of which one has to fit. A space stands for any white space,
+    ` ?` for white space or none, `<titles>` for the language's `titles`."""
     text = "|".join(words) if isinstance(words, list) else str(words)
     text = text.replace("<titles>", titles)
-    return re.compile(text.replace(" ", r"\s+"), re.IGNORECASE)
+    return re.compile(text.replace(" ?", r"\s*").replace(" ", r"\s+"), re.IGNORECASE)

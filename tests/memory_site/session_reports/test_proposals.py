@@ -212,6 +212,48 @@ def test_a_mark_for_game_masters_in_the_language_of_the_report_counts(table: Ses
     assert "ninth" not in read(table, text).summary
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Мастерское: лампа поддельная.",
+        "Для ведущего: лампа поддельная.",
+        "Заметки ведущего: лампа поддельная.",
+        "Только ведущему: лампа поддельная.",
+        "Мастеру: лампа поддельная.",
+        "Игроки ещё не знают: лампа поддельная.",
+        "마스터만: 등불은 가짜다.",
+        "마스터전용: 등불은 가짜다.",
+        "GM용 메모: 등불은 가짜다.",
+        "게임 마스터 노트: 등불은 가짜다.",
+        "플레이어에게는 비밀: 등불은 가짜다.",
+    ],
+)
+def test_marks_of_russian_and_korean_game_masters_hide_the_line(table: Session, line: str) -> None:
+    first = "Мира пришла к нам вечером." if "лампа" in line else "미라가 저녁에 우리를 찾아왔다."
+    proposal = read(table, f"{first}\n{line}")
+    assert (proposal.summary, proposal.notes) == (first, line)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Мастерская кузнеца сгорела. Зашли в мастерскую: там пусто.",
+        "Мастеру отдали лампу. Ведущему обозы заплатили.",
+        "마스터가 판정을 인정해 줬다. 마스터 키를 얻었다.",
+    ],
+)
+def test_workshops_and_keys_are_no_marks_of_game_masters(table: Session, text: str) -> None:
+    assert read(table, text).notes == ""
+
+
+def test_a_bracket_for_game_masters_is_hidden_to_its_end(table: Session) -> None:
+    text = "Mira came. (GM only: the lamp is a fake. It burns cold.) Jory left."
+    proposal = read(table, text)
+    assert proposal.summary == "Mira came. Jory left."
+    text = "Мира пришла. (Для мастера: лампа поддельная. Она не греет.) Джори ушёл."
+    assert read(table, text).summary == "Мира пришла. Джори ушёл."
+
+
 def test_what_the_players_do_not_know_goes_into_the_notes(table: Session) -> None:
     proposal = read(table, "Mira paid. The players do not know that Jory stole the oar.")
     assert proposal.summary == "Mira paid."
