@@ -13851,7 +13851,7 @@ export interface components {
          */
         "X-Request-ID": string;
         /**
-         * @description Slug of the world; needed with a key of the installation, which is for no single one.
+         * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
          * @example salt-coast
          */
         "X-World": string;
@@ -13922,7 +13922,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -14039,7 +14039,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -14153,7 +14153,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -14321,7 +14321,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -14458,7 +14458,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -14560,7 +14560,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -14659,7 +14659,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -14748,7 +14748,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -14836,7 +14836,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -14912,7 +14912,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -15007,7 +15007,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -15088,7 +15088,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -15164,7 +15164,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -15255,7 +15255,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -15329,7 +15329,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -15403,7 +15403,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -15477,7 +15477,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -15552,7 +15552,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -15626,7 +15626,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -15714,7 +15714,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -15816,7 +15816,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -16002,7 +16002,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -16100,7 +16100,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -16191,7 +16191,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -16263,7 +16263,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -16697,7 +16697,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -16773,7 +16773,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -16841,7 +16841,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -16913,7 +16913,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -17004,7 +17004,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -17079,7 +17079,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -17155,7 +17155,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -17227,7 +17227,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -17284,7 +17284,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -17377,7 +17377,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -17457,7 +17457,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -17542,7 +17542,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -17619,7 +17619,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -17676,7 +17676,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -17777,7 +17777,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -17860,7 +17860,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -17938,7 +17938,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -18011,7 +18011,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -18068,7 +18068,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -18152,7 +18152,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -18276,7 +18276,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -18412,7 +18412,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -18541,7 +18541,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -18631,7 +18631,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -18706,7 +18706,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -18793,7 +18793,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -18866,7 +18866,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -18923,7 +18923,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -19008,7 +19008,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -19086,7 +19086,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -19170,7 +19170,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -19247,7 +19247,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -19312,7 +19312,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -19399,7 +19399,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -19492,7 +19492,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -19578,7 +19578,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -19641,7 +19641,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -19726,7 +19726,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -19816,7 +19816,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -19900,7 +19900,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -19957,7 +19957,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -20052,7 +20052,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -20143,7 +20143,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -20233,7 +20233,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -20323,7 +20323,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -20418,7 +20418,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -20501,7 +20501,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -20587,7 +20587,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -20667,7 +20667,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -20776,7 +20776,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -20901,7 +20901,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -20987,7 +20987,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -21087,7 +21087,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -21167,7 +21167,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -21264,7 +21264,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -21339,7 +21339,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -21442,7 +21442,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -21522,7 +21522,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -21612,7 +21612,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -21697,7 +21697,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -21770,7 +21770,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -21860,7 +21860,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -21944,7 +21944,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -22001,7 +22001,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -22102,7 +22102,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -22185,7 +22185,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -22259,7 +22259,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -22324,7 +22324,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -22423,7 +22423,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -22528,7 +22528,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -22610,7 +22610,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -22707,7 +22707,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -22791,7 +22791,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -22874,7 +22874,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -22958,7 +22958,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -23058,7 +23058,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -23136,7 +23136,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -23216,7 +23216,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -23292,7 +23292,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -23379,7 +23379,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -23458,7 +23458,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -23537,7 +23537,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -23614,7 +23614,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -23671,7 +23671,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -23764,7 +23764,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -23842,7 +23842,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -23925,7 +23925,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -24000,7 +24000,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -24057,7 +24057,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -24153,7 +24153,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -24234,7 +24234,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -24319,7 +24319,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -24397,7 +24397,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -24454,7 +24454,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -24553,7 +24553,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -24672,7 +24672,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -24785,7 +24785,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -24950,7 +24950,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -25038,7 +25038,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -25121,7 +25121,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -25208,7 +25208,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -25349,7 +25349,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -25470,7 +25470,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -25604,7 +25604,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -25729,7 +25729,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -25804,7 +25804,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -25924,7 +25924,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -26005,7 +26005,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -26102,7 +26102,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -26252,7 +26252,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -26355,7 +26355,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -26499,7 +26499,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -26568,7 +26568,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -26650,7 +26650,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -26779,7 +26779,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -26918,7 +26918,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -27081,7 +27081,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -27160,7 +27160,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -27256,7 +27256,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -27332,7 +27332,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -27389,7 +27389,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -27457,7 +27457,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -27544,7 +27544,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -27635,7 +27635,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -28094,7 +28094,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -28270,7 +28270,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -28369,7 +28369,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -28436,7 +28436,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -28505,7 +28505,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -28601,7 +28601,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -28708,7 +28708,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -28871,7 +28871,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -28985,7 +28985,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -29087,7 +29087,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -29200,7 +29200,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -29269,7 +29269,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -29351,7 +29351,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -29432,7 +29432,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -29512,7 +29512,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -29630,7 +29630,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -29726,7 +29726,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -29814,7 +29814,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -29900,7 +29900,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -29994,7 +29994,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -30073,7 +30073,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -30163,7 +30163,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -30239,7 +30239,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -30316,7 +30316,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -30395,7 +30395,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -30485,7 +30485,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -30561,7 +30561,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -30618,7 +30618,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -30689,7 +30689,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -30763,7 +30763,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -30868,7 +30868,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -30946,7 +30946,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -31025,7 +31025,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -31100,7 +31100,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -31175,7 +31175,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -31253,7 +31253,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -31323,7 +31323,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -31399,7 +31399,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -31473,7 +31473,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -31546,7 +31546,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -31630,7 +31630,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -31715,7 +31715,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -31793,7 +31793,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -31882,7 +31882,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -31993,7 +31993,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -32050,7 +32050,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -32130,7 +32130,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -32214,7 +32214,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -32301,7 +32301,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -32387,7 +32387,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -32478,7 +32478,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -32562,7 +32562,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -32651,7 +32651,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -32721,7 +32721,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -32810,7 +32810,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -32912,7 +32912,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -33018,7 +33018,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -33110,7 +33110,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -33205,7 +33205,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -33289,7 +33289,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -33372,7 +33372,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -33467,7 +33467,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -33546,7 +33546,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -33630,7 +33630,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -33726,7 +33726,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -33815,7 +33815,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -33905,7 +33905,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -33998,7 +33998,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -34055,7 +34055,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -34167,7 +34167,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -34249,7 +34249,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -34367,7 +34367,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -34446,7 +34446,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -34503,7 +34503,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -34590,7 +34590,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -34654,7 +34654,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -34729,7 +34729,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -34806,7 +34806,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -34885,7 +34885,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -34960,7 +34960,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -35019,7 +35019,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -35105,7 +35105,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -35182,7 +35182,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -35291,7 +35291,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -35397,7 +35397,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -35486,7 +35486,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -35581,7 +35581,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -35665,7 +35665,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -35737,7 +35737,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -35844,7 +35844,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -35956,7 +35956,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -36056,7 +36056,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -36132,7 +36132,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -36223,7 +36223,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -36335,7 +36335,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -36428,7 +36428,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -36500,7 +36500,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -36587,7 +36587,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -36679,7 +36679,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -36756,7 +36756,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -36841,7 +36841,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -36919,7 +36919,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -36986,7 +36986,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -37065,7 +37065,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -37138,7 +37138,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -37222,7 +37222,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -37329,7 +37329,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -37391,7 +37391,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -37484,7 +37484,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -37577,7 +37577,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -37668,7 +37668,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -37759,7 +37759,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -37851,7 +37851,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -37957,7 +37957,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -38044,7 +38044,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -38133,7 +38133,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -38221,7 +38221,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -38305,7 +38305,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -38392,7 +38392,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -38469,7 +38469,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -38556,7 +38556,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -38630,7 +38630,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -38684,7 +38684,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -38767,7 +38767,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -38880,7 +38880,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -38953,7 +38953,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -39035,7 +39035,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -39121,7 +39121,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -39203,7 +39203,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -39277,7 +39277,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -39354,7 +39354,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -39470,7 +39470,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -39604,7 +39604,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -39729,7 +39729,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -39862,7 +39862,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -39945,7 +39945,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -40050,7 +40050,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -40139,7 +40139,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -40228,7 +40228,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -40317,7 +40317,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
