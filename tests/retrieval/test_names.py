@@ -208,3 +208,9 @@ def test_the_names_of_a_long_text_are_found_in_little_time():
         assert process_time() - started < 1, text[:20]
     [misspelt] = index.mentions(f"{'1 ' * 400} Gate 1234 of Amberfale {'2 ' * 400}")
     assert [match.key for match in misspelt.matches] == [1234]
+
+
+def test_one_syllable_of_a_korean_name_is_an_ordinary_word() -> None:
+    people = NameIndex([KnownName(1, "이만복", aliases=("이 행수",)), KnownName(2, "박 대장")])
+    assert people.mentions("이 숲에서는 나침반이 맞지 않는다. 박 하나가 열렸다.") == []
+    assert [each.matches[0].key for each in people.mentions("이 행수와 박 대장이 왔다.")] == [1, 2]

@@ -52,6 +52,7 @@ def has_patronymic(name: tuple[Word, ...]) -> bool:
 
 
 def is_distinctive(word: Word) -> bool:
-    """Whether a part of a name may begin or end with `word` (not with `of`, `de` or a number)."""
-    long_enough = len(word.norm) > 2 or has_hangul(word.norm)
-    return word.capital and not word.raw.isdigit() and long_enough
+    """Whether a part of a name may begin or end with `word` (not with `of`, `de` or a number). One
+    syllable of Hangul is an ordinary word, as a rule: `이` of 이 행수 is `this`, too."""
+    least = 2 if has_hangul(word.norm) else 3
+    return word.capital and not word.raw.isdigit() and len(word.norm) >= least
