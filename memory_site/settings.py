@@ -326,6 +326,7 @@ AUTH_PASSWORD_VALIDATORS = [
 LANGUAGE_CODE = env.str("LANGUAGE_CODE", default="en")
 LANGUAGES = [("en", _("English")), ("ru", _("Russian")), ("ko", _("Korean"))]
 LOCALE_PATHS = [BASE_DIR / "memory_site" / "locale"]
+FORMAT_MODULE_PATH = ["memory_site.formats"]
 LOGIN_URL, LOGIN_REDIRECT_URL, LOGOUT_REDIRECT_URL = "login", "worlds", "login"
 # --- E-mail: only for links that set a new password
 EMAIL_HOST = env.str("EMAIL_HOST", default="")

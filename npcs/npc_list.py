@@ -25,6 +25,7 @@ from npcs.score import Label, label_of
 from npcs.sightings import Sighting, latest_sightings
 from worlds.audiences import Audience, Visibility
 from worlds.models import Party
+from worlds.name_order import by_name
 from worlds.pages import Viewer
 
 NPCS_PER_PAGE = 40
@@ -151,7 +152,7 @@ class NPCList:
     def known_npcs(self) -> list[ComparedNPC]:
         """The same, by name, with no more than what they are narrowed and sorted by: a page shows
         a few."""
-        rows = self.visible_npcs.order_by("name").values_list(*ComparedNPC._fields)
+        rows = self.visible_npcs.order_by(by_name("name"), "pk").values_list(*ComparedNPC._fields)
         return list(starmap(ComparedNPC, rows))
 
     @cached_property

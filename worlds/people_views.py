@@ -9,7 +9,7 @@ from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
-from django.utils.translation import gettext
+from django.utils.translation import get_language, gettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST
 
@@ -165,7 +165,7 @@ def new_world(request: HttpRequest) -> HttpResponse:
     """Create a world; whoever creates it becomes its designer."""
     if not request.user.has_perm("worlds.add_world"):
         raise PermissionDenied(gettext("Designers and operators create worlds."))
-    form = WorldForm(request.POST or None)
+    form = WorldForm(request.POST or None, initial={"language": get_language()})
     if request.method == "POST" and form.is_valid():
         assert isinstance(request.user, User)
         world = create_world(**form.cleaned_data, designer=request.user)

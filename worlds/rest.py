@@ -16,12 +16,13 @@ every operation. Nor do the problem answers (401, 403, 404, 422, 429 …) need d
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import partial, wraps
 from hashlib import sha256
 from time import perf_counter
 from typing import Any
+from urllib.parse import unquote
 
 from django.core.files.uploadedfile import UploadedFile
 from django.http import HttpRequest, HttpResponse
@@ -140,9 +141,20 @@ def caller_with_headers(headers: Mapping[str, str], request_id: str) -> Caller:
     none, with the agent that `X-Namespace` names if the key has none. Raises `Unauthorized`,
     `WorldMissing`, `WrongWorld`, `NotFound` or `Forbidden`."""
     key = keys.verify(keys.key_in_headers(headers))
-    caller = Caller.with_key(key, world_slug=headers.get("X-World", ""), request_id=request_id)
-    namespace = headers.get("X-Namespace", "")
+    slug = text_of_header(headers.get("X-World", ""))
+    caller = Caller.with_key(key, world_slug=slug, request_id=request_id)
+    namespace = text_of_header(headers.get("X-Namespace", ""))
     return with_namespace(caller, namespace) if namespace else caller
+
+
+def text_of_header(value: str) -> str:
+    """Return a name in a header as it was meant. A header is Latin-1: a name in another script
+    comes as the bytes of UTF-8 (curl) or percent-encoded (clients that send ASCII alone)."""
+    with suppress(UnicodeError):
+        value = value.encode("latin-1").decode()
+    decoded = unquote(value)
+    # `50%25` is a name of its own: only other scripts have to be encoded.
+    return value if decoded.isascii() else decoded
 
 
 def with_namespace(caller: Caller, namespace: str) -> Caller:

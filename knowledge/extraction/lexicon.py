@@ -51,6 +51,8 @@ class TextLexicon:
     """An office and its holder, without whose office it is."""
     fragment: re.Pattern[str]
     """A sentence that says of whom the text is about what they are, without naming them."""
+    dropped: re.Pattern[str]
+    """A whole sentence that leaves out its subject."""
     data: dict[str, Any]
 
     def patterns_for(self, text: str) -> Iterator[tuple[str, re.Pattern[str]]]:
@@ -59,6 +61,9 @@ class TextLexicon:
                 for template in entry.templates:
                     yield entry.claim, fill(template, entry.text, self.language)
         yield from self.phrases
+
+
+NEVER = r"(?!)"
 
 
 @cache
@@ -96,6 +101,7 @@ def text_lexicon(language: str) -> TextLexicon:
         ),
         holder=_with_offices(data["holder"], data, other),
         fragment=_with_offices(data["fragment"], data, other),
+        dropped=re.compile(data.get("dropped", NEVER)),
         data=data,
     )
 

@@ -42,6 +42,7 @@ PROPER_TAGS = NAME_TAGS | {"Geox", "Orgn", "Trad"}
 LEAST_SHARE = 0.01
 """Of a case in which no reading of a word stands."""
 SURNAME_OF_A_WOMAN = re.compile(r"(.*(?:ов|ев|ёв|ин|ын))ой$")
+CONSONANTS = "бвгджзйклмнпрстфхцчшщ"
 CASES = ("genitive", "dative", "accusative", "instrumental", "prepositional")
 NOUN_ENDINGS = {
     # by the ending of the nominative: genitive, dative, accusative, instrumental, prepositional
@@ -72,6 +73,11 @@ def forms_by_case(word: str) -> dict[str, frozenset[str]]:
     if ending == "" and word[-1:] in "аеиоуыэюя":
         return forms
     stem = word[: len(word) - len(ending)]
+    if ending == "ец" and re.search(rf"[{CONSONANTS}]{{2}}$", stem):
+        # The vowel goes in купца, not after two consonants: кузнеца, жреца.
+        stem, ending = word, ""
+    elif ending == "ец" and stem.endswith("л"):
+        stem += "ь"
     for case, endings in zip(CASES, NOUN_ENDINGS[ending], strict=True):
         forms[case] = frozenset(stem + each for each in endings.split())
     return forms

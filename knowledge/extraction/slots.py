@@ -161,9 +161,8 @@ class SentenceSlotter:
     def _with_holders(self, row: SlottedSentence) -> str:
         """Say whose office it is where a text leaves it out: `the abbess, M0, sleeps` is of the
         abbey that the text is about. A Korean sentence may leave out its subject, too."""
-        data, holder = self.words.data, self.salience.topic
-        # One that the sentences before last have named is not what the reader thinks of.
-        if holder is None or holder not in (*self.salience.nodes, *row.nodes):
+        data, holder = self.words.data, self._holder(row)
+        if holder is None:
             return row.text
 
         def add_holder(found: re.Match[str]) -> str:
@@ -177,9 +176,28 @@ class SentenceSlotter:
             text = f"{self._slot_of(holder, row, data['subject_ending'])} {text}"
         return text.strip()
 
+    def _holder(self, row: SlottedSentence) -> GraphNode | None:
+        """Return whose an office is of which a sentence does not say it: what the entry is about,
+        else what the text has named, if that was just now."""
+        about, topic = self.salience.about, self.salience.topic
+        if about is not None and about.kind in HOLDERS and not self._has_other_subject(about):
+            return about
+        # One that the sentences before last have named is not what the reader thinks of.
+        return topic if topic in (*self.salience.nodes, *row.nodes) else None
+
+    def _has_other_subject(self, about: GraphNode) -> bool:
+        """Whether the sentence before speaks of something else of the kind of `about`."""
+        return any(
+            node.kind == about.kind and node is not about for node in self.salience.nodes[:1]
+        )
+
     def _with_subject(self, row: SlottedSentence, text: str) -> str:
-        """Say who `Captain of M0.` is: whom the text is about, until it has named others first."""
+        """Say who `Captain of M0.` is: whom the text is about, until it has named others first.
+        In Russian and Korean a whole sentence may leave out whom the entry is about."""
         about, nodes = self.salience.about, self.salience.nodes
+        if about and self.words.dropped.search(text) and not self._has_other_subject(about):
+            ending = self.words.data.get("subject_ending", "")
+            return f"{self._slot_of(about, row, ending)} {text}"
         if about is None or about not in nodes[:1] or not self.words.fragment.search(text):
             return text
         slot = self._slot_of(about, row)
@@ -208,11 +226,15 @@ class SentenceSlotter:
                 group = "name" if pattern is QUOTED else 0
                 start, end = match.span(group)
                 taken = [(m.start, m.end) for m in mentions] + [(s, e) for s, e, _n in found]
-                is_role = start == 0 and fold_name(match[0]) in self.names.kinds
-                if not is_role and not any(start < e and s < end for s, e in taken):
+                is_word = start == 0 and self._is_ordinary(fold_name(match[0]))
+                if not is_word and not any(start < e and s < end for s, e in taken):
                     found.append((start, end, match[group]))
         found = sorted(found)[:MOST_SLOTS]
         return [name for _s, _e, name in found], [(s, e) for s, e, _n in found]
+
+    def _is_ordinary(self, word: str) -> bool:
+        """Whether the first word of a sentence is a role, or the verb of one without a subject."""
+        return word in self.names.kinds or bool(self.words.dropped.match(f"{word} "))
 
     def _tokens(self, sentence: OpenSentence) -> str:
         text, end = sentence.row.sentence.text, 0

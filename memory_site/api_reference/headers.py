@@ -24,7 +24,8 @@ PARAMETERS = {
     ),
     "X-World": _parameter(
         "X-World",
-        "Slug of the world; needed with a key of the installation, which is for no single one.",
+        "Slug of the world; needed with a key of the installation, which is for no single one. In "
+        "another script than Latin as UTF-8 or percent-encoded.",
         "salt-coast",
     ),
     "X-Namespace": _parameter(

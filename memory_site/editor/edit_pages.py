@@ -25,6 +25,7 @@ from retrieval.tasks import embed_soon
 from retrieval.text import other_spellings
 from worlds.audiences import Visibility
 from worlds.lookup import as_uuid
+from worlds.name_order import by_name
 from worlds.pages import Viewer, gm_page, render_page
 
 MOST_SUGGESTED = 500
@@ -149,9 +150,11 @@ def is_phrase(name: str) -> bool:
 
 def names_to_suggest(viewer: Viewer) -> dict[str, list[str]]:
     """Names for the fields faction, home and NPC."""
-    lore = Lore.objects.in_world(viewer.world).filter(campaign=None).order_by("title")
+    lore = Lore.objects.in_world(viewer.world).filter(campaign=None).order_by(by_name("title"))
     names = lore.values_list("title", flat=True)
-    npcs = NPC.objects.in_world(viewer.world).order_by("name").values_list("name", flat=True)
+    npcs = (
+        NPC.objects.in_world(viewer.world).order_by(by_name("name")).values_list("name", flat=True)
+    )
     return {
         "factions": list(names.filter(kind=Lore.Kind.FACTION)[:MOST_SUGGESTED]),
         "places": list(names.filter(kind=Lore.Kind.PLACE)[:MOST_SUGGESTED]),

@@ -15,6 +15,7 @@ from retrieval.text import shown_names
 from worlds.audience_names import names_of_audiences
 from worlds.audiences import Visibility
 from worlds.models import Reveal
+from worlds.name_order import by_name
 from worlds.pages import Viewer
 
 MOST_EPISODES = 30
@@ -68,7 +69,7 @@ class People:
 
 
 def people_of(viewer: Viewer, entry: Lore) -> People:
-    npcs = NPC.objects.in_world(viewer.world).visible_to(viewer.audience).order_by("name")
+    npcs = NPC.objects.in_world(viewer.world).visible_to(viewer.audience).order_by(by_name("name"))
     members = npcs.filter(faction_lore=entry)
     if not viewer.is_gm:
         members = members.filter(faction_visibility=Visibility.PUBLIC)

@@ -5,13 +5,14 @@ from dataclasses import asdict, dataclass, fields
 from typing import Any, Self
 from urllib.parse import urlencode
 
-from django.db.models import Count, Exists, OuterRef, Q
+from django.db.models import Count, Exists, F, OuterRef, Q
 from django.utils.translation import gettext_lazy as _
 
 from knowledge.lore_kinds import LoreKind
 from knowledge.models import Lore, LorePassage
 from knowledge.querysets import LoreQuerySet
 from worlds.audiences import Visibility
+from worlds.name_order import by_name
 from worlds.pages import Viewer
 
 CANON = "-"
@@ -105,9 +106,9 @@ class LoreFilter:
 
     def order(self, rows: LoreQuerySet) -> LoreQuerySet:
         descending = self.sort.startswith("-")
-        names = (*ORDERS[self.sort.removeprefix("-")], "title", "pk")
-        sign = "-" if descending else ""
-        return rows.order_by(*(f"{sign}{name}" for name in dict.fromkeys(names)))
+        names = dict.fromkeys((*ORDERS[self.sort.removeprefix("-")], "title", "pk"))
+        orders = [by_name(name) if name == "title" else F(name) for name in names]
+        return rows.order_by(*(each.desc() if descending else each.asc() for each in orders))
 
 
 def _clean(text: Any) -> str:

@@ -16,6 +16,7 @@ from memory_site.play.people import PeopleAtTable, Person
 from npcs.models import NPC
 from retrieval.text import KnownName, NameIndex
 from worlds.models import Party
+from worlds.name_order import by_name
 from worlds.pages import Viewer
 from worlds.world_calendar import calendar_of, show_date
 
@@ -81,7 +82,7 @@ def people_who_may_come(viewer: Viewer, party: Party, scene: Scene) -> list[NPC]
     """Those who live there and those of the party's last episode."""
     npcs = NPC.objects.in_world(viewer.world).select_related("biography")
     likely = Q(home_lore=scene.place_lore_id) if scene.place_lore_id else Q(pk__in=[])
-    at_home = npcs.filter(likely).exclude(slug__in=scene.cast).order_by("name")
+    at_home = npcs.filter(likely).exclude(slug__in=scene.cast).order_by(by_name("name"))
     found = {npc.pk: npc for npc in at_home[:MOST_SUGGESTED]}
     found |= {npc.pk: npc for npc in people_of_last_scene(party) if npc.slug not in scene.cast}
     return list(found.values())[:MOST_SUGGESTED]
@@ -102,7 +103,7 @@ def headings_of(scene: Scene, knowledge: PartyKnowledge) -> tuple[str, str]:
 
 def places_of(viewer: Viewer) -> Any:
     rows = Lore.objects.in_world(viewer.world).known_in(viewer.campaign, viewer.audience)
-    return rows.visible_to(viewer.audience).filter(kind=Lore.Kind.PLACE).order_by("title")
+    return rows.visible_to(viewer.audience).filter(kind=Lore.Kind.PLACE).order_by(by_name("title"))
 
 
 def name_of_place(viewer: Viewer, text: str) -> str:
@@ -129,4 +130,4 @@ def people_of_last_scene(party: Party) -> list[NPC]:
     """The NPCs of the party's last recorded episode."""
     last = Episode.objects.of_party(party).not_retracted().latest_first().values("pk")[:1]
     rows = NPC.objects.filter(world=party.world_id, appearances__episode__in=last)
-    return list(rows.order_by("name")[:MOST_SUGGESTED])
+    return list(rows.order_by(by_name("name"))[:MOST_SUGGESTED])

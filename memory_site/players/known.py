@@ -18,6 +18,7 @@ from memory_site.players.learned import Learned, learned_of, reveals_of
 from npcs.models import NPC, Secret
 from worlds.audiences import Audience
 from worlds.models import World
+from worlds.name_order import by_name
 
 PER_PAGE = 30
 MOST_SECRETS = 1000
@@ -49,7 +50,7 @@ class KnownSecret:
 
 
 def people(world: World, audience: Audience) -> Any:
-    return NPC.objects.in_world(world).visible_to(audience).order_by("name", "pk")
+    return NPC.objects.in_world(world).visible_to(audience).order_by(by_name("name"), "pk")
 
 
 def entries(world: World, audience: Audience) -> Any:
@@ -58,13 +59,13 @@ def entries(world: World, audience: Audience) -> Any:
 
 
 def places(world: World, audience: Audience) -> Any:
-    return entries(world, audience).filter(kind=Lore.Kind.PLACE).order_by("title", "pk")
+    return entries(world, audience).filter(kind=Lore.Kind.PLACE).order_by(by_name("title"), "pk")
 
 
 def things(world: World, audience: Audience) -> Any:
     """The other entries, without those that tell of a person in the list of people."""
     rows = entries(world, audience).exclude(kind=Lore.Kind.PLACE)
-    return without_people(rows, world, audience).order_by("title", "pk")
+    return without_people(rows, world, audience).order_by(by_name("title"), "pk")
 
 
 def without_people(rows: Any, world: World, audience: Audience) -> Any:

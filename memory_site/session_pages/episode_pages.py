@@ -40,6 +40,7 @@ from npcs.models import NPC
 from retrieval.errors import Problem, StaleVersion
 from worlds.audiences import Visibility
 from worlds.models import Party
+from worlds.name_order import by_name
 from worlds.pages import Viewer, gm_page, render_page
 
 MOST_NAMES = 1_000
@@ -252,8 +253,10 @@ def tell_outcome(request: HttpRequest, outcome: IngestReport) -> None:
 
 def lists_of_names(viewer: Viewer) -> dict[str, list[str]]:
     """The names that are offered while one types: two queries."""
-    npcs = NPC.objects.in_world(viewer.world).order_by("name").values_list("name", flat=True)
-    entries = Lore.objects.in_world(viewer.world).filter(campaign=None).order_by("title")
+    npcs = (
+        NPC.objects.in_world(viewer.world).order_by(by_name("name")).values_list("name", flat=True)
+    )
+    entries = Lore.objects.in_world(viewer.world).filter(campaign=None).order_by(by_name("title"))
     titles = list(entries.values_list("title", "kind")[:MOST_NAMES])
     people = list(npcs[:MOST_NAMES])
     return {

@@ -38,15 +38,24 @@ def with_hidden(
 def _with_hidden(
     sentences: Sequence[Sentence], text: str, words: ReportWords, *, is_log: bool
 ) -> Iterator[Sentence]:
-    end, is_hidden_line = 0, False
+    end, is_hidden_line, open_brackets = 0, False, 0
     for each in sentences:
         if "\n" in text[end : each.start]:
-            is_hidden_line = False
+            is_hidden_line, open_brackets = False, 0
         speaker = speaker_of(each.text)
         if speaker and is_mark(speaker) and not (is_log and is_game_master(speaker)):
             is_hidden_line = True
         end = each.end
-        yield replace(each, is_hidden=is_hidden_line or words.is_hidden(each.text, is_log=is_log))
+        is_marked = words.is_hidden(each.text, is_log=is_log)
+        yield replace(each, is_hidden=is_hidden_line or open_brackets > 0 or is_marked)
+        if is_marked or open_brackets:
+            # `(GM only: it is a fake. It burns cold.)` is hidden up to the end of the bracket.
+            open_brackets = max(0, open_brackets + _opened_brackets(each.text))
+
+
+def _opened_brackets(text: str) -> int:
+    """Return how many brackets a text opens more than it closes."""
+    return sum((char in "([") - (char in ")]") for char in text)
 
 
 def speaker_of(line: str) -> str:

@@ -17,12 +17,13 @@ LANGUAGES = ("en", "ru", "ko")
 @dataclass(frozen=True)
 class AttitudeCue:
     """Words that tell what somebody thinks now; `flips`: their negation says the opposite, else it
-    says nothing."""
+    says nothing. `deed`: what the party does to somebody, who does not do it themselves."""
 
     pattern: re.Pattern[str]
     axis: str
     delta: int
     flips: bool = False
+    deed: bool = False
 
 
 @dataclass(frozen=True)
@@ -33,6 +34,10 @@ class ReportLexicon:
     negation_follows: bool
     party: re.Pattern[str]
     pronoun: re.Pattern[str]
+    reported: re.Pattern[str]
+    """Follows words that somebody only tells."""
+    absent_before: re.Pattern[str]
+    absent_after: re.Pattern[str]
     about: re.Pattern[str]
     about_follows: re.Pattern[str]
     acts: re.Pattern[str]
@@ -56,10 +61,7 @@ def lexicon(language: str) -> ReportLexicon:
     compile_words = partial(_compile, titles=data["titles"])
     return ReportLexicon(
         attitudes=tuple(
-            AttitudeCue(
-                compile_words(row["words"]), row["axis"], row["delta"], row.get("flips", False)
-            )
-            for row in data["attitudes"]
+            AttitudeCue(compile_words(row.pop("words")), **row) for row in data["attitudes"]
         ),
         negation_follows=data.get("negation_follows", False),
         common=frozenset(data["common"].split()),
@@ -109,12 +111,13 @@ NEVER = r"(?!)"
 PATTERNS = (
     *("negation", "party", "pronoun", "about", "about_follows", "learned", "learned_that"),
     *("acts", "acts_follows", "met", "met_follows", "joined", "open", "hidden"),
+    *("reported", "absent_before", "absent_after"),
 )
 
 
 def _compile(words: Any, *, titles: str) -> re.Pattern[str]:
-    """Compile a pattern, or several of which one has to fit. Spaces stand for any white space,
-    `<titles>` for the language's `titles`."""
+    """Compile a pattern, or several of which one has to fit. A space stands for any white space,
+    ` ?` for white space or none, `<titles>` for the language's `titles`."""
     text = "|".join(words) if isinstance(words, list) else str(words)
     text = text.replace("<titles>", titles)
-    return re.compile(text.replace(" ", r"\s+"), re.IGNORECASE)
+    return re.compile(text.replace(" ?", r"\s*").replace(" ", r"\s+"), re.IGNORECASE)

@@ -109,16 +109,21 @@ def _is_capitalised(text: str) -> bool:
     return not text.split()[-1][0].islower()
 
 
-def players_in(members: Sequence[str], sentences: Sequence[Sentence]) -> list[str]:
-    """Return the player characters that the report names, in the order of the party."""
+def players_in(
+    members: Sequence[str], sentences: Sequence[Sentence], words: ReportWords
+) -> list[str]:
+    """Return the player characters that the report names, in the order of the party, without those
+    of whom it says nothing but that they were not there."""
     names = [KnownName(name, name, other_spellings(name)) for name in members if name.strip()]
     index = NameIndex(names)
-    found = (
-        mention
-        for window in windows_of(sentences)
-        for mention in index.mentions(" ".join(each.text for each in window), typos=False)
-    )
-    there = {match.key for mention in found for match in mention.matches}
+    there: set[object] = set()
+    for window in windows_of(sentences):
+        text = " ".join(each.text for each in window)
+        own = words.of(text)
+        for mention in index.mentions(text, typos=False):
+            before, after = text[: mention.start][-40:], text[mention.end :][:60]
+            if not (own.absent_before.search(before) or own.absent_after.search(after)):
+                there |= {match.key for match in mention.matches}
     return [name for name in members if name in there]
 
 

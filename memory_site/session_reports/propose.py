@@ -118,7 +118,7 @@ def propose_by_rules(report: Report) -> Proposal:
         language=report.language,
         summary=summarize(report),
         notes="\n".join(each.plain for each in hidden),
-        players=players_in(members, sentences),
+        players=players_in(members, sentences, words),
         people=[*named_things(mentions, "person", words, without=heroes), *misspelt],
         places=named_things(mentions, "place", words),
         where=main_place(mentions),

@@ -71,6 +71,57 @@ def test_kinship_before_a_genitive_polite_endings_and_possession(
     assert [(fact.relation, fact.label) for fact in facts] == [(relation, label)]
 
 
+ABBEY = GraphNode(name="Тихая обитель", kind="Location")
+GUARD = GraphNode(name="갈매기 근위대", kind="Faction")
+CUP = GraphNode(name="은잔", kind="Item")
+HILL = GraphNode(name="퀼렛", kind="Location")
+OATH = GraphNode(name="Золочёная клятва", kind="Faction")
+
+
+@pytest.mark.parametrize(
+    ("text", "about", "fact"),
+    [
+        ("Варит мёд. Настоятель — Устин Рябина.", ABBEY, ("Устин Рябина", "Тихая обитель")),
+        ("Враждует с Золочёной клятвой.", GUARD, ("갈매기 근위대", "Золочёная клятва")),
+        ("Живёт в Тихой обители.", PEOPLE[0], ("Устин Рябина", "Тихая обитель")),
+        ("퀼렛에 있다.", CUP, ("은잔", "퀼렛")),
+        ("금이 간 잔. 지금은 퀼렛에 놓여 있다.", CUP, ("은잔", "퀼렛")),
+        ("엘리 모스의 오빠다.", PEOPLE[3], ("드레이 코스", "엘리 모스")),
+    ],
+)
+def test_a_sentence_without_a_subject_is_about_the_entry(
+    text: str, about: GraphNode, fact: tuple[str, str]
+) -> None:
+    nodes = [*PEOPLE[:4], ABBEY, GUARD, CUP, HILL, OATH]
+    found = TextReader(nodes, relations(), about=about, with_model=False).read(text)
+    facts = [(f.node.name, f.other.name) for f in found if f.kind == "fact" and f.other]
+    assert facts == [fact]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        # Who lives there is named behind the verb.
+        "Живёт в Тихой обители Петтра Косс.",
+        # It is the other guild that the sentence before speaks of.
+        "Золочёная клятва стара. Находится в Тихой обители.",
+        "근위대는 좋다. 퀼렛에 엘리 모스가 있다.",
+    ],
+)
+def test_a_sentence_with_a_subject_of_its_own_is_not_about_the_entry(text: str) -> None:
+    nodes = [*PEOPLE[:4], ABBEY, GUARD, HILL, OATH]
+    found = TextReader(nodes, relations(), about=GUARD, with_model=False).read(text)
+    assert GUARD not in [each for f in found if f.kind == "fact" for each in (f.node, f.other)]
+
+
+@pytest.mark.parametrize(
+    "text", ["Меч выкован кузнецом Теодором Ланцем.", "Меч дали жрецу Теодору Ланцу."]
+)
+def test_a_role_in_an_oblique_case_tells_that_a_name_is_a_person(text: str) -> None:
+    found = TextReader([], relations(), with_model=False).read(text)
+    assert [(f.node.name, f.node.kind) for f in found] == [("Теодор Ланц", "Character")]
+
+
 def test_a_title_in_the_case_of_the_name_stays_a_title() -> None:
     nodes = [GraphNode(name="Омери", kind="Character"), *PEOPLE]
     found = TextReader(nodes, relations()).read("Петтра Косс увидела брата Омери.")

@@ -3,12 +3,15 @@
 import gettext
 import re
 import struct
+from datetime import datetime
 from typing import NamedTuple
 
 import pytest
 from django.conf import settings
 from django.contrib.auth import get_user_model
 from django.test import Client
+from django.utils import translation
+from django.utils.formats import date_format
 
 from tests.memory_site.catalogues import PLACEHOLDER, Entry, asked, catalogue, read_po
 from worlds.models import Membership, World
@@ -186,3 +189,16 @@ def test_a_translation_has_the_quotation_marks_of_its_language(language: str, ot
         for text in entry.translations
         if re.search(others, text)
     ] == []
+
+
+def test_in_korean_the_half_of_the_day_stands_before_the_hour() -> None:
+    with translation.override("ko"):
+        text = date_format(datetime(2026, 3, 14, 19, 5), "DATETIME_FORMAT")
+    assert text == "2026년 3월 14일 오후 7:05"
+
+
+@languages
+def test_the_label_and_the_day_of_a_date_are_called_differently(language: str) -> None:
+    """They stand side by side in the forms of sessions and episodes."""
+    with translation.override(language):
+        assert translation.gettext("In-world date") != translation.gettext("In-world day")

@@ -208,3 +208,27 @@ def test_the_names_of_a_long_text_are_found_in_little_time():
         assert process_time() - started < 1, text[:20]
     [misspelt] = index.mentions(f"{'1 ' * 400} Gate 1234 of Amberfale {'2 ' * 400}")
     assert [match.key for match in misspelt.matches] == [1234]
+
+
+def test_a_korean_surname_that_is_a_determiner_names_nobody_alone() -> None:
+    people = NameIndex([KnownName(1, "이만복", aliases=("이 행수",)), KnownName(2, "전 대장")])
+    assert people.mentions("이 숲에서는 나침반이 맞지 않는다. 전 주인이 왔다.") == []
+    assert [each.matches[0].key for each in people.mentions("이 행수와 전 대장이 왔다.")] == [1, 2]
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("Лесные братья", "Он враждует с Лесными братьями."),
+        ("Лесные братья", "Мы вышли к лагерю Лесных братьев."),
+        ("Серые друзья", "Мы пришли от Серых друзей."),
+        ("Сыновья Волка", "Мы помогли Сыновьям Волка."),
+        ("Чёрные князья", "Речь шла о Чёрных князьях."),
+        ("Медные острова", "Мы плыли к Медным островам."),
+        ("Софья", "Мы говорили с Софьей."),
+    ],
+)
+def test_a_name_in_a_plural_is_found_whole_in_any_case(name: str, text: str) -> None:
+    (mention,) = NameIndex([KnownName(1, name)]).mentions(text, typos=False)
+    assert len(mention.text.split()) == len(name.split())
+    assert mention.matches[0].how == "ending"

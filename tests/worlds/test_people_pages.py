@@ -217,6 +217,14 @@ def test_a_designer_makes_a_world_and_leads_it(designer: Client) -> None:
     assert (member.user.username, member.role) == ("dana", "designer")
 
 
+@pytest.mark.parametrize("language", ["en", "ru", "ko"])
+def test_a_new_world_is_written_in_the_language_of_the_site(
+    designer: Client, language: str
+) -> None:
+    page = designer.get("/worlds/new/", headers={"Accept-Language": language})
+    assert f'<option value="{language}" selected>' in page.content.decode()
+
+
 def test_a_game_master_or_player_makes_no_world(gm: Client) -> None:
     assert gm.get("/worlds/new/").status_code == 403
     assert gm.post("/worlds/new/", {"name": "x", "language": "en"}).status_code == 403

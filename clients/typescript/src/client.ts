@@ -43,7 +43,8 @@ export class Memory37 {
   constructor(options: ClientOptions) {
     this.#base = options.url.replace(/\/+$/, "").replace(/\/api\/v1$/, "");
     this.#headers = { Authorization: `Bearer ${options.key}` };
-    if (options.world) this.#headers["X-World"] = options.world;
+    // A header is ASCII; the name of a world need not be.
+    if (options.world) this.#headers["X-World"] = encodeURIComponent(options.world);
     this.#timeout = options.timeout ?? 10;
     this.#maxTries = options.maxTries ?? 3;
     // A browser's fetch must be called as a method of its window.

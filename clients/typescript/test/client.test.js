@@ -21,7 +21,7 @@ async function serverOf(...answers) {
   servers.push(server.listen(0, "127.0.0.1"));
   await once(server, "listening");
   const url = `http://127.0.0.1:${server.address().port}`;
-  return { requests, memory: new Memory37({ url, key: "m37_test", world: "salt-coast" }) };
+  return { requests, url, memory: new Memory37({ url, key: "m37_test", world: "salt-coast" }) };
 }
 
 const json = (status, body, headers = {}) => (response) =>
@@ -41,6 +41,12 @@ for (const fault of [broken, json(503, {}), json(429, {}, { "Retry-After": "0" }
     assert.equal(requests[1].body, '{"name":"Gulls"}');
   });
 }
+
+test("the id of a world in another script is sent in ASCII", async () => {
+  const { requests, url } = await serverOf(json(200, {}));
+  await new Memory37({ url, key: "m37_test", world: "안개나루" }).request("GET", "/api/v1/me");
+  assert.equal(decodeURIComponent(requests[0].headers["x-world"]), "안개나루");
+});
 
 test("a refusal is not tried again and says what is wrong", async () => {
   const problem = { status: 404, code: "unknown_npc", detail: "Nobody.", instance: "r-1", candidates: ["ada"] };

@@ -5,8 +5,8 @@ from functools import lru_cache
 
 from retrieval.text.words import has_hangul, is_cyrillic
 
-# nominative ending -> the other endings of the singular or of the plural that has it; the longest
-# ending wins
+# nominative ending -> the other endings of the singular and of the plural that have it (Софья,
+# братья; Мира, острова); the longest ending wins
 RUSSIAN = {
     "ия": "ии ию ией иею",
     "ая": "ой ую ою",
@@ -18,7 +18,7 @@ RUSSIAN = {
     "ый": "ого ому ым ом",
     "ий": "его ему им ем ого ому ом ия ию ием ии",
     "ой": "ого ому ым ом оя ою оем ое",
-    "ова": "овой ову овою",
+    "ова": "овой ову овою овов овам овами овах",
     "ева": "евой еву евою",
     "ина": "иной ину иною ины ине",
     "ец": "ца цу цом цем це",
@@ -26,8 +26,9 @@ RUSSIAN = {
     "ень": "ня ню нем не ени енью",
     "ел": "ла лу лом ле ела елу елом еле",
     "ко": "ки ке ку кой",
-    "а": "ы и е у ой ою ей ею",
-    "я": "и е ю ей ею",
+    "ья": "ьи ье ью ьей ьею ьев ьям ьями ьях ей",
+    "а": "ы и е у ой ою ей ею ам ами ах",
+    "я": "и е ю ей ею ям ями ях",
     "й": "я ю ем е и",
     "ь": "и ью я ю ем е",
     "о": "а у ом е",

@@ -34,6 +34,12 @@ def _is_name(quoted: str) -> bool:
     return len(words) > 1 or any(map(is_distinctive, words))
 
 
+KOREAN_DETERMINERS = frozenset(
+    ["이", "그", "저", "내", "제", "새", "옛", "온", "전", "현", "안", "못", "더", "다", "또", "왜"]
+)
+"""Words before a noun, and adverbs, that are surnames or titles as well."""
+
+
 def name_parts(name: tuple[Word, ...]) -> Iterator[tuple[int, int]]:
     """Yield the span of the whole name, then of the parts that may replace it (`Mira`, `Voss`)."""
     if name:
@@ -52,6 +58,8 @@ def has_patronymic(name: tuple[Word, ...]) -> bool:
 
 
 def is_distinctive(word: Word) -> bool:
-    """Whether a part of a name may begin or end with `word` (not with `of`, `de` or a number)."""
-    long_enough = len(word.norm) > 2 or has_hangul(word.norm)
-    return word.capital and not word.raw.isdigit() and long_enough
+    """Whether a part of a name may begin or end with `word` (not with `of`, `de` or a number, nor
+    with `이` of 이 행수, which is `this`, too)."""
+    if has_hangul(word.norm):
+        return word.norm not in KOREAN_DETERMINERS
+    return word.capital and not word.raw.isdigit() and len(word.norm) > 2

@@ -6,12 +6,14 @@ does not say it fails here, unless `OUTSIDE_OF_WORLDS` does.
 
 from collections.abc import Iterator
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import URLPattern, get_resolver, reverse
 
+from memories.models import Namespace
 from tests.api_document import api_document
 from tests.conftest import ApiClient
 from tests.memory_site.test_query_counts import UNKNOWN, known_arguments, make_world
@@ -203,3 +205,23 @@ def test_a_key_of_one_world_names_no_other(world: World) -> None:
         if answer.status_code < 400 and path not in OF_THE_KEY:
             passes.append((method, path, answer.status_code))
     assert passes == []
+
+
+@pytest.mark.parametrize("slug", ["стылый-брод", "안개나루"])
+@pytest.mark.parametrize("sent", ["utf-8", "percent"])
+def test_a_key_of_the_installation_names_a_world_in_any_script(slug: str, sent: str) -> None:
+    World.objects.create(slug=slug, name=slug)
+    _key, text = keys.create_key(None, name="engine", audience="gm", scopes=["admin"])
+    # Django's client sends the characters as the bytes of Latin-1, as a server receives them.
+    header = quote(slug) if sent == "percent" else slug.encode().decode("latin-1")
+    client = Client(headers={"Authorization": f"Bearer {text}", "X-World": header})
+    answer = client.put(
+        "/api/v1/world/npcs", {"npc_id": "a", "name": "A"}, content_type="application/json"
+    )
+    assert answer.json()["outcome"] == "created"
+    namespace = {"X-Namespace": "летописец".encode().decode("latin-1")}
+    stored = client.post(
+        "/api/v1/memory", {"contents": ["Мы играем."]}, "application/json", headers=namespace
+    )
+    assert stored.status_code == 201, stored.content
+    assert Namespace.objects.filter(world__slug=slug, name="летописец").exists()

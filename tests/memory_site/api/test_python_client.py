@@ -13,12 +13,14 @@ from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 import pytest
 from asgiref.sync import sync_to_async
 from django.conf import settings
 
 from memory37_client import Memory37Client, Memory37Error, SyncMemory37Client, generated
+from memory37_client.exchange import Server
 from memory_site.api import api
 from memory_site.toolbox import TOOLS
 from worlds import keys
@@ -237,3 +239,9 @@ def test_the_generated_modules_are_those_of_this_server(tmp_path: Path) -> None:
         )
     names = {each.name for each in committed.glob("*.py")}
     assert names == {each.name for each in made.iterdir()}
+
+
+def test_the_id_of_a_world_in_another_script_is_sent_in_ascii() -> None:
+    headers = Server("http://localhost", "m37_test", "안개나루").http_options()["headers"]
+    assert headers["X-World"].isascii()
+    assert unquote(headers["X-World"]) == "안개나루"

@@ -2,6 +2,7 @@
 
 import re
 from typing import Any
+from urllib.parse import unquote
 
 import pytest
 from django.test import Client
@@ -140,3 +141,12 @@ def test_the_list_reads_with_a_constant_number_of_queries(
         write(f"Entry {number}", folder=f"North/{number}", tags=[f"tag {number}"])
     with django_assert_max_num_queries(len(few)):
         master.get(LIST, {"view": "tree"})
+
+
+def test_names_stand_in_the_order_of_the_alphabet(master: Client, write: Write) -> None:
+    for title in ("Яма", "Ёлка", "отец Варлаам", "Единорог", "Жабры", "the Abbey", "Zephyr"):
+        write(title, kind="place")
+    slugs = dict.fromkeys(ROW.findall(unquote(master.get(LIST).content.decode())))
+    assert [slug for slug in slugs if slug not in ("bulk", "filters", "new")] == [
+        *("the-abbey", "zephyr", "единорог", "ёлка", "жабры", "отец-варлаам", "яма")
+    ]

@@ -155,6 +155,55 @@ def test_a_change_of_mind_has_its_sentence_as_the_reason(
     assert change.quote in text
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Jory lied to the guild about the oar.",
+        "Джори вернул лодку и соврал потом, что никого не нашёл.",
+        "조리는 상단에 거짓말을 했다.",
+        "조리가 말하길 배는 산적들이 불태웠다고 한다.",
+        "Tobin won a bear's tooth from Jory (threatened +1).",
+        "Тобин выиграл у Джори клык (+1 к запугиванию).",
+        "토빈은 조리한테서 곰 이빨을 땄다 (위협 +1).",
+    ],
+)
+def test_what_others_do_and_what_dice_say_changes_no_mind(table: Session, text: str) -> None:
+    assert read(table, text).changes == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Мира видела это с моста. Пришла, обняла Нури.",
+        "Мира закрыла дверь. Потом она обняла Нури.",
+        "미라가 우리를 보고 계셨다. 방값은 안 받으심.",
+    ],
+)
+def test_a_sentence_without_a_subject_is_about_the_person_before(table: Session, text: str) -> None:
+    (change,) = read(table, text).changes
+    assert (change.candidates[0].ref, change.delta > 0) == ("mira-voss", True)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Without Nuri tonight. Tobin opened the door.",
+        "Nuri was absent. Tobin opened the door.",
+        "Без Нури (работа). Тобин открыл дверь.",
+        "Нури не было, заболел. Тобин открыл дверь.",
+        "누리는 불참(야근). 토빈이 문을 열었다.",
+        "토빈이 문을 열었다. 누리는 오늘 결석.",
+    ],
+)
+def test_a_player_who_was_absent_is_not_ticked(table: Session, text: str) -> None:
+    assert read(table, text).players == ["Tobin Marrow"]
+
+
+def test_an_absent_player_whose_character_acts_is_ticked(table: Session) -> None:
+    text = "Нури не было, за него играл Тобин. Потом Нури крикнул."
+    assert read(table, text).players == ["Tobin Marrow", "Nuri"]
+
+
 def test_the_mind_of_a_name_that_fits_others_is_not_certain(table: Session, world: World) -> None:
     GraphNode.objects.create(world=world, slug="joss", name="Joss Fenn", kind="Character")
     (change,) = read(table, "Fenn was furious with Tobin.").changes
@@ -191,6 +240,32 @@ def test_promises_and_questions_are_loose_ends(table: Session) -> None:
     assert loose == ["We promised Mira a lamp.", "Nobody knows who rang the bell."]
 
 
+@pytest.mark.parametrize(
+    ("text", "loose"),
+    [
+        ("К вечеру вышли к лагерю. Он до сих пор злится.", []),
+        ("Стрелять не стали. Надо вернуться к утру.", ["Надо вернуться к утру."]),
+        ("Отнести воск Мире! Шёл дождь.", ["Отнести воск Мире!"]),
+        (
+            "Мира потребовала, чтобы мы вернули лампу.",
+            ["Мира потребовала, чтобы мы вернули лампу."],
+        ),
+        ("Что это значит, никто не понял.", ["Что это значит, никто не понял."]),
+        ("Что дальше: лампа и мост. Шёл дождь.", ["Что дальше: лампа и мост."]),
+        ("다음에 할 일: 등불과 다리. 비가 왔다.", ["다음에 할 일: 등불과 다리."]),
+        ("다음 날 아침 미라를 찾아갔다. 비가 왔다.", []),
+        ("배에 알릴지 말지 정해야 함. 비가 왔다.", ["배에 알릴지 말지 정해야 함."]),
+        ("미라에게 밀랍 갖다주기! 비가 왔다.", ["미라에게 밀랍 갖다주기!"]),
+        ("일요일 전에 데려가 달라고 부탁했다.", ["일요일 전에 데려가 달라고 부탁했다."]),
+        ("그제야 한 사람이 왔다. 이야기.", []),
+    ],
+)
+def test_what_is_to_be_done_in_russian_and_korean_notes_is_a_loose_end(
+    table: Session, text: str, loose: list[str]
+) -> None:
+    assert [each.text for each in read(table, text).loose_ends] == loose
+
+
 MIXED = """Мира разозлилась на нас. Мы обещали Мире вернуть лампу.
 We waited for Jory Fenn at the Lower Landing and counted the boats. It rained until the evening.
 미라는 우리를 믿기로 했다. GM only: the lamp is a fake."""
@@ -210,6 +285,48 @@ def test_each_sentence_is_read_in_its_own_language(table: Session) -> None:
 def test_a_mark_for_game_masters_in_the_language_of_the_report_counts(table: Session) -> None:
     text = "Мира ждала нас на Нижней пристани до вечера. Мастер: Jory Fenn took the ninth boat."
     assert "ninth" not in read(table, text).summary
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Мастерское: лампа поддельная.",
+        "Для ведущего: лампа поддельная.",
+        "Заметки ведущего: лампа поддельная.",
+        "Только ведущему: лампа поддельная.",
+        "Мастеру: лампа поддельная.",
+        "Игроки ещё не знают: лампа поддельная.",
+        "마스터만: 등불은 가짜다.",
+        "마스터전용: 등불은 가짜다.",
+        "GM용 메모: 등불은 가짜다.",
+        "게임 마스터 노트: 등불은 가짜다.",
+        "플레이어에게는 비밀: 등불은 가짜다.",
+    ],
+)
+def test_marks_of_russian_and_korean_game_masters_hide_the_line(table: Session, line: str) -> None:
+    first = "Мира пришла к нам вечером." if "лампа" in line else "미라가 저녁에 우리를 찾아왔다."
+    proposal = read(table, f"{first}\n{line}")
+    assert (proposal.summary, proposal.notes) == (first, line)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Мастерская кузнеца сгорела. Зашли в мастерскую: там пусто.",
+        "Мастеру отдали лампу. Ведущему обозы заплатили.",
+        "마스터가 판정을 인정해 줬다. 마스터 키를 얻었다.",
+    ],
+)
+def test_workshops_and_keys_are_no_marks_of_game_masters(table: Session, text: str) -> None:
+    assert read(table, text).notes == ""
+
+
+def test_a_bracket_for_game_masters_is_hidden_to_its_end(table: Session) -> None:
+    text = "Mira came. (GM only: the lamp is a fake. It burns cold.) Jory left."
+    proposal = read(table, text)
+    assert proposal.summary == "Mira came. Jory left."
+    text = "Мира пришла. (Для мастера: лампа поддельная. Она не греет.) Джори ушёл."
+    assert read(table, text).summary == "Мира пришла. Джори ушёл."
 
 
 def test_what_the_players_do_not_know_goes_into_the_notes(table: Session) -> None:

@@ -6,6 +6,7 @@ import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import quote
 
 import httpx2
 
@@ -28,7 +29,8 @@ class Server:
         """Return the arguments for httpx2's clients."""
         headers = {"Authorization": f"Bearer {self.key}", "User-Agent": "memory37-client"}
         if self.world:
-            headers["X-World"] = self.world
+            # A header is ASCII; the name of a world need not be.
+            headers["X-World"] = quote(self.world)
         base = self.url.rstrip("/").removesuffix("/api/v1") + "/api/v1"
         return {"base_url": base, "headers": headers, "timeout": self.timeout}
 

@@ -13852,7 +13852,7 @@ export interface components {
          */
         "X-Request-ID": string;
         /**
-         * @description Slug of the world; needed with a key of the installation, which is for no single one.
+         * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
          * @example salt-coast
          */
         "X-World": string;
@@ -13923,7 +13923,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -14040,7 +14040,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -14154,7 +14154,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -14322,7 +14322,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -14459,7 +14459,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -14561,7 +14561,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -14660,7 +14660,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -14749,7 +14749,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -14837,7 +14837,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -14913,7 +14913,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -15008,7 +15008,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -15089,7 +15089,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -15165,7 +15165,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -15256,7 +15256,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -15330,7 +15330,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -15404,7 +15404,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -15478,7 +15478,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -15553,7 +15553,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -15627,7 +15627,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -15715,7 +15715,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -15817,7 +15817,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -16003,7 +16003,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -16101,7 +16101,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -16192,7 +16192,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -16264,7 +16264,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -16698,7 +16698,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -16774,7 +16774,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -16842,7 +16842,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -16914,7 +16914,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -17005,7 +17005,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -17080,7 +17080,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -17156,7 +17156,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -17228,7 +17228,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -17285,7 +17285,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -17378,7 +17378,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -17458,7 +17458,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -17543,7 +17543,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -17620,7 +17620,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -17677,7 +17677,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -17778,7 +17778,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -17861,7 +17861,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -17939,7 +17939,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -18012,7 +18012,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -18069,7 +18069,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -18153,7 +18153,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -18277,7 +18277,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -18413,7 +18413,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -18542,7 +18542,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -18632,7 +18632,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -18707,7 +18707,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -18794,7 +18794,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -18867,7 +18867,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -18924,7 +18924,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -19009,7 +19009,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -19087,7 +19087,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -19171,7 +19171,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -19248,7 +19248,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -19313,7 +19313,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -19400,7 +19400,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -19493,7 +19493,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -19579,7 +19579,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -19642,7 +19642,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -19727,7 +19727,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -19817,7 +19817,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -19901,7 +19901,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -19958,7 +19958,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -20053,7 +20053,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -20144,7 +20144,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -20234,7 +20234,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -20324,7 +20324,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -20419,7 +20419,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -20502,7 +20502,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -20588,7 +20588,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -20668,7 +20668,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -20777,7 +20777,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -20902,7 +20902,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -20988,7 +20988,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -21088,7 +21088,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -21168,7 +21168,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -21265,7 +21265,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -21340,7 +21340,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -21443,7 +21443,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -21523,7 +21523,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -21613,7 +21613,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -21698,7 +21698,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -21771,7 +21771,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -21861,7 +21861,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -21945,7 +21945,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -22002,7 +22002,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -22103,7 +22103,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -22186,7 +22186,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -22260,7 +22260,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -22325,7 +22325,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -22424,7 +22424,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -22529,7 +22529,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -22611,7 +22611,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -22708,7 +22708,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -22792,7 +22792,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -22875,7 +22875,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -22959,7 +22959,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -23059,7 +23059,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -23137,7 +23137,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -23217,7 +23217,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -23293,7 +23293,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -23380,7 +23380,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -23459,7 +23459,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -23538,7 +23538,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -23615,7 +23615,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -23672,7 +23672,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -23765,7 +23765,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -23843,7 +23843,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -23926,7 +23926,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -24001,7 +24001,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -24058,7 +24058,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -24154,7 +24154,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -24235,7 +24235,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -24320,7 +24320,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -24398,7 +24398,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -24455,7 +24455,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -24554,7 +24554,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -24673,7 +24673,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -24786,7 +24786,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -24951,7 +24951,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -25039,7 +25039,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -25122,7 +25122,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -25209,7 +25209,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -25350,7 +25350,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -25471,7 +25471,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -25605,7 +25605,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -25730,7 +25730,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -25805,7 +25805,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -25925,7 +25925,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -26006,7 +26006,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -26103,7 +26103,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -26253,7 +26253,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -26356,7 +26356,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -26500,7 +26500,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -26569,7 +26569,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -26651,7 +26651,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -26780,7 +26780,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -26919,7 +26919,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -27082,7 +27082,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -27161,7 +27161,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -27257,7 +27257,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -27333,7 +27333,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -27390,7 +27390,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -27458,7 +27458,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -27545,7 +27545,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -27636,7 +27636,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -28095,7 +28095,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -28271,7 +28271,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -28370,7 +28370,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -28437,7 +28437,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -28506,7 +28506,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -28602,7 +28602,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -28709,7 +28709,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -28872,7 +28872,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -28986,7 +28986,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -29088,7 +29088,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -29201,7 +29201,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -29270,7 +29270,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -29352,7 +29352,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -29433,7 +29433,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -29513,7 +29513,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -29631,7 +29631,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -29727,7 +29727,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -29815,7 +29815,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -29901,7 +29901,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -29995,7 +29995,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -30074,7 +30074,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -30164,7 +30164,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -30240,7 +30240,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -30317,7 +30317,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -30396,7 +30396,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -30486,7 +30486,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -30562,7 +30562,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -30619,7 +30619,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -30690,7 +30690,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -30764,7 +30764,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -30869,7 +30869,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -30947,7 +30947,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -31026,7 +31026,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -31101,7 +31101,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -31176,7 +31176,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -31254,7 +31254,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -31324,7 +31324,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -31400,7 +31400,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -31474,7 +31474,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -31547,7 +31547,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -31631,7 +31631,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -31716,7 +31716,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -31794,7 +31794,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -31883,7 +31883,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -31994,7 +31994,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -32051,7 +32051,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -32131,7 +32131,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -32215,7 +32215,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -32302,7 +32302,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -32388,7 +32388,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -32479,7 +32479,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -32563,7 +32563,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -32652,7 +32652,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -32722,7 +32722,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -32811,7 +32811,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -32913,7 +32913,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -33019,7 +33019,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -33111,7 +33111,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -33206,7 +33206,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -33290,7 +33290,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -33373,7 +33373,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -33468,7 +33468,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -33547,7 +33547,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -33631,7 +33631,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -33727,7 +33727,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -33816,7 +33816,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -33906,7 +33906,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -33999,7 +33999,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -34056,7 +34056,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -34168,7 +34168,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -34250,7 +34250,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -34368,7 +34368,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -34447,7 +34447,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -34504,7 +34504,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -34591,7 +34591,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -34655,7 +34655,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -34730,7 +34730,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -34807,7 +34807,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -34886,7 +34886,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -34961,7 +34961,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -35020,7 +35020,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -35106,7 +35106,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -35183,7 +35183,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -35292,7 +35292,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -35398,7 +35398,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -35487,7 +35487,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -35582,7 +35582,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -35666,7 +35666,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -35738,7 +35738,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -35845,7 +35845,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -35957,7 +35957,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -36057,7 +36057,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -36133,7 +36133,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -36224,7 +36224,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -36336,7 +36336,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -36429,7 +36429,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -36501,7 +36501,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -36588,7 +36588,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -36680,7 +36680,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -36757,7 +36757,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -36842,7 +36842,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -36920,7 +36920,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -36987,7 +36987,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -37066,7 +37066,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -37139,7 +37139,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -37223,7 +37223,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -37330,7 +37330,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -37392,7 +37392,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -37485,7 +37485,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -37578,7 +37578,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -37669,7 +37669,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -37760,7 +37760,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -37852,7 +37852,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -37958,7 +37958,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -38045,7 +38045,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -38134,7 +38134,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -38222,7 +38222,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -38306,7 +38306,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -38393,7 +38393,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -38470,7 +38470,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -38557,7 +38557,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -38631,7 +38631,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -38685,7 +38685,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -38768,7 +38768,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -38881,7 +38881,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -38954,7 +38954,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -39036,7 +39036,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -39122,7 +39122,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -39204,7 +39204,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -39278,7 +39278,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -39355,7 +39355,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -39471,7 +39471,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -39605,7 +39605,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -39730,7 +39730,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -39863,7 +39863,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -39946,7 +39946,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -40051,7 +40051,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -40140,7 +40140,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -40229,7 +40229,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];
@@ -40318,7 +40318,7 @@ export interface operations {
                  */
                 "X-Request-ID"?: components["parameters"]["X-Request-ID"];
                 /**
-                 * @description Slug of the world; needed with a key of the installation, which is for no single one.
+                 * @description Slug of the world; needed with a key of the installation, which is for no single one. In another script than Latin as UTF-8 or percent-encoded.
                  * @example salt-coast
                  */
                 "X-World"?: components["parameters"]["X-World"];

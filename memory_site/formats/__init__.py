@@ -1,0 +1,1 @@
+"""Formats of dates where Django's own are not those of the language."""
