@@ -67,7 +67,7 @@ class Unavailable(Problem):
 
 
 class WorkerUnreachable(Problem):
-    code, title = "unavailable", "The background worker cannot be reached"
+    code, title = "worker_down", "The background worker cannot be reached"
 
 
 class Internal(Problem):

@@ -150,7 +150,7 @@ def test_work_that_no_row_stands_for_is_refused_while_the_broker_is_down(
     world: World, engine: ApiClient, admin_client: Client
 ) -> None:
     status, answer = engine.post("world/fact-proposals/read", {})
-    assert (status, answer["code"]) == (503, "unavailable"), answer
+    assert (status, answer["code"]) == (503, "worker_down"), answer
     assert "worker" in answer["title"]
     page = admin_client.post(reverse("fact-proposals-read", args=[world.slug]))
     assert page.status_code == 503
