@@ -44,10 +44,8 @@ SIMILAR_FROM = 0.72
 """`similarity_of` from which two texts with a `difference` contradict each other."""
 VECTOR_SHARE = 0.8
 RUSSIAN_CONTRASTS = frozenset({"а", "но"})
-NO_STATEMENT = re.compile(
-    r"[?!\n]|^\W*(?:hi|hey|hello|thanks|thank you|привет|спасибо|안녕|고마워)\b", re.IGNORECASE
-)
-"""A question, an exclamation, a greeting, several lines."""
+NO_STATEMENT = re.compile(r"[?!\n]")
+"""A question, an exclamation, several lines."""
 # A bound that is exact may still come out smaller than the sum it bounds.
 ROUNDING = 1e-9
 MIN_COSINE_OF_SAME = 0.5
