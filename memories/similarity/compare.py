@@ -43,8 +43,13 @@ half of the labelled pairs."""
 SIMILAR_FROM = 0.72
 """`similarity_of` from which two texts with a `difference` contradict each other."""
 VECTOR_SHARE = 0.8
+SHARED_BY_CONTRADICTING = 0.7
+"""`overlap` from which two texts contradict each other of which one is more than one statement: they
+are two versions of one text. Of two that share less, a number or a name differs because they speak
+of other things."""
 RUSSIAN_CONTRASTS = frozenset({"а", "но"})
-NO_STATEMENT = re.compile(r"[?!\n]")
+QUESTION_MARKS = ("?", "？")
+NO_STATEMENT = re.compile(r"[?？!！\n]")
 """A question, an exclamation, several lines."""
 # A bound that is exact may still come out smaller than the sum it bounds.
 ROUNDING = 1e-9
@@ -153,10 +158,21 @@ def compare_by_rules(one: str, other: str, *, similarity: float) -> Verdict:
         is_contradiction = (
             total >= SIMILAR_FROM
             and name not in BOTH_MAY_HOLD
+            and can_contradict(one, other)
             and not several_hold(parse_text(one), parse_text(other), name)
         )
         return Verdict.CONTRADICTS if is_contradiction else Verdict.DIFFERENT
     return Verdict.NEAR if total >= SAME_FROM else Verdict.DIFFERENT
+
+
+def can_contradict(one: str, other: str) -> bool:
+    """Whether a difference between two texts is one about the same thing: between two statements,
+    or two versions of a longer text. A question contradicts nothing."""
+    if any(text.rstrip().endswith(QUESTION_MARKS) for text in (one, other)):
+        return False
+    if is_one_statement(one) and is_one_statement(other):
+        return True
+    return overlap(one, other) >= SHARED_BY_CONTRADICTING
 
 
 def similarity_of(one: str, other: str, *, similarity: float) -> float:

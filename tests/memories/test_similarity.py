@@ -134,6 +134,46 @@ def test_what_has_one_value_at_a_time_contradicts_another(one: str, other: str) 
     assert compare_texts(one, other, similarity=0.97) is Verdict.CONTRADICTS
 
 
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (
+            "Oh, Tess, that lantern is lovely! The blue glass really shines. Where did you get it?",
+            "Oh, Bran, that mural is lovely! The blue tones really shine. Who painted it for you?",
+        ),
+        (
+            "I'm doing fine. How is the mill, Tess? Two wheels are running here.",
+            "Doing fine, Bran, thanks. The mill has three wheels, and all of them run again.",
+        ),
+        ("How are you today, Tess?", "How are you today, Bran?"),
+        (
+            "Спасибо, Тесса! Мельница стоит уже два года. Приезжай, когда сможешь.",
+            "Спасибо, Бран! Мельница у нас одна, и года не стоит. Когда ты приедешь к нам?",
+        ),
+        (
+            "고마워, 테사! 물레방아는 두 대야. 다음 주에 와.",
+            "고마워, 브란! 물레방아 세 대가 다 돌아가. 언제 올 수 있어?",
+        ),
+    ],
+)
+def test_turns_that_speak_of_like_things_are_no_contradiction(one: str, other: str) -> None:
+    """Of texts of several sentences a name or a number differs because they are other texts."""
+    assert compare_texts(one, other, similarity=0.95) is Verdict.DIFFERENT
+    assert compare_texts(one, other, similarity=0.95, embedder=MODEL) is Verdict.DIFFERENT
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Mara runs the Gull. She has two sons.", "Mara runs the Gull. She has three sons."),
+        ("Мара держит таверну. У неё два сына.", "Мара держит таверну. У неё три сына."),
+        ("마라는 주막을 한다. 아들이 둘이다.", "마라는 주막을 한다. 아들이 셋이다."),
+    ],
+)
+def test_two_versions_of_a_longer_text_contradict_each_other(one: str, other: str) -> None:
+    assert compare_texts(one, other, similarity=0.97) is Verdict.CONTRADICTS
+
+
 def test_a_further_detail_is_no_contradiction() -> None:
     one, other = "Marta's character can see in the dark.", "Marta can see in the dark."
     assert compare_texts(one, other, similarity=0.98) == Verdict.DIFFERENT
