@@ -39,6 +39,9 @@ class Preset:
     vector_weight: float = 0.4
     """The share of the vector leg in the fused score, if the words cover the question; the rest is
     the share of the query's idf."""
+    long_vector_weight: float = 0.0
+    """What `vector_weight` rises to as the passages searched are longer (`USUAL_LENGTH` to
+    `LONG_LENGTH`): a long passage holds some words of any question. 0: the same at all lengths."""
     full_coverage: float = 0.5
     """The keyword share of the best passage (its BM25 as a share of the question's idf, or of full
     evidence, if that is less) from which the keyword leg has its full weight. If it is less, the
@@ -74,9 +77,20 @@ class Preset:
     """Seconds the database may take."""
 
 
-TALK = Preset(dims=1024, vector_weight=0.4, full_coverage=0.5, k1=2.7, b=0.4, rerank_share=0.5)
-"""Short turns: length says little; k1 is 0.9 times a `SearchConfig.text_weight` of 3. A re-ranker
-does not see who speaks and what else was said, which the scores of turns know."""
+USUAL_LENGTH, LONG_LENGTH = 150, 500
+"""Words of a passage as they are indexed (in agent memory each counts three times). Turns of people
+have about 100 on average, those of chats with an assistant 550 to 900."""
+
+TALK = Preset(
+    dims=1024,
+    vector_weight=0.4,
+    long_vector_weight=0.8,
+    full_coverage=0.5,
+    k1=2.7,
+    rerank_share=0.5,
+)
+"""k1 is 0.9 times a `SearchConfig.text_weight` of 3. A re-ranker does not see who speaks and what
+else was said, which the scores of turns know."""
 
 PRESETS = {
     # Players seldom use the words of the rules.

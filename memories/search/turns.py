@@ -9,6 +9,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
+from memories.similarity.compare import QUESTION_MARKS
 from memories.similarity.question_type import (
     asked_kinds,
     content_words,
@@ -25,14 +26,15 @@ FIELDS = ("speaker", "previous_turn", "surroundings")
 CANDIDATES = 50
 """Hits that are weighed."""
 
-OF_SPEAKER = 0.3
+OF_SPEAKER = 0.5
 """Raises the turns of a speaker whom the question names, or of the user if the question says I."""
 OF_KIND = 0.1
 """Raises what holds a thing of the kind asked for: a time, a number, a name, a place, a reason."""
 OF_LENGTH, USUAL_WORDS, MOST_WORDS = 0.09, 12, 30
 """Raises by the logarithm of the number of words: "Thanks!" answers nothing."""
 OF_ASKING = 0.2
-"""Lowers by the share of the turn that asks."""
+"""Lowers by the share of the turn that asks, except what a user says to an assistant: who asks for
+help tells what it is for."""
 FROM_QUESTION, MOST_ASKING_WORDS = 0.25, 60
 """The share of its score that a question lends to the turn after it, which may be the answer. What
 has more words is not one question."""
@@ -40,7 +42,6 @@ FROM_NEXT = 0.1
 """The share of its score that a turn lends to the turn before it."""
 
 SENTENCE_END = re.compile(r"(?<=[.!?…？！。])\s+")
-QUESTION_MARKS = ("?", "？")
 FIRST_PERSON = re.compile(
     r"\b(?:i|me|my|mine|я|мне|меня|мной|мо[йяёеи]|моей|моего|моих|моим|мою"
     r"|나|나는|내|내가|나의|나를|나한테|저|저는|제|제가|저의|저를)\b",
@@ -59,7 +60,8 @@ def weigh_turns(query: str, hits: Sequence[Hit]) -> list[Hit]:
         factor = 1 + OF_KIND * any(has_kind(hit.text, kind, to=query) for kind in kinds)
         if is_turn(hit):
             factor += OF_SPEAKER * (speaker_of(hit) in speakers)
-            factor += length_factor(hit.text) - OF_ASKING * asking_share(hit.text)
+            factor += length_factor(hit.text)
+            factor -= 0 if is_of_user(hit) else OF_ASKING * asking_share(hit.text)
         scores[hit.id] = hit.score * factor
     by_id = {hit.id: hit for hit in hits}
     for hit in hits:
@@ -79,6 +81,10 @@ def speaker_of(hit: Hit) -> str:
     """Return the name of the speaker, or what stands for it: the role, or the context."""
     fields = hit.fields
     return str(fields.get("speaker") or fields.get("role") or hit.context.partition(" (")[0])
+
+
+def is_of_user(hit: Hit) -> bool:
+    return speaker_of(hit).lower() in USERS
 
 
 def named_speakers(query: str, speakers: set[str]) -> set[str]:

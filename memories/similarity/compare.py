@@ -44,9 +44,8 @@ SIMILAR_FROM = 0.72
 """`similarity_of` from which two texts with a `difference` contradict each other."""
 VECTOR_SHARE = 0.8
 SHARED_BY_CONTRADICTING = 0.7
-"""`overlap` from which two texts contradict each other of which one is more than one statement: they
-are two versions of one text. Of two that share less, a number or a name differs because they speak
-of other things."""
+"""`overlap` from which texts longer than one statement contradict each other: they are versions of
+one text. Of two that share less, a number or a name differs because they speak of other things."""
 RUSSIAN_CONTRASTS = frozenset({"а", "но"})
 QUESTION_MARKS = ("?", "？")
 NO_STATEMENT = re.compile(r"[?？!！\n]")

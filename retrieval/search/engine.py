@@ -15,7 +15,7 @@ from pgvector import HalfVector
 from retrieval.embedders import get_embedder, serving_models
 from retrieval.embedders.base import ScriptComparison
 from retrieval.errors import EmbedderDown
-from retrieval.presets import Mode, Preset, Rerank, get_preset
+from retrieval.presets import LONG_LENGTH, USUAL_LENGTH, Mode, Preset, Rerank, get_preset
 from retrieval.search.compiled_rows import CompiledRows, RowEstimate, estimate_rows
 from retrieval.search.relevance import estimate_relevances
 from retrieval.search.request import Hit, Leg, SearchRequest, SearchResult
@@ -279,6 +279,9 @@ def _parameters(
         "fusion": preset.fusion.value,
         "rrf_k": preset.rrf_k,
         "vector_weight": vector_weight(plan, vector),
+        "long_vector_weight": preset.long_vector_weight if by_words and vector else 0.0,
+        "usual_length": float(USUAL_LENGTH),
+        "long_length": float(LONG_LENGTH),
         "full_coverage": preset.full_coverage,
         "guessed_weight": preset.guessed_weight,
         "vector_floor": preset.vector_floor,

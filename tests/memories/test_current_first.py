@@ -1,13 +1,16 @@
 """What holds now comes before what held once, which is marked, whichever way a memory is read."""
 
+from importlib import import_module
 from pathlib import Path
 
 import pytest
+from django.apps import apps
+from django.db import connection
 
 from memories.buckets.read_pipeline import ReadPipeline
 from memories.curation import edits
 from memories.haema import Memory
-from memories.models import Namespace
+from memories.models import Namespace, Succession
 from memories.search import recall
 from tests.memories.conftest import remember
 from tests.memories.test_api import Agent
@@ -99,3 +102,29 @@ def test_texts_alone_are_the_current_ones(tmp_path: Path) -> None:
     memory.add([THREE])
     memory.add([FOUR])
     assert memory.search(OF_THE_FORMER, 2) == [FOUR]
+
+
+def test_the_migration_undoes_contradictions_between_texts_about_other_things(
+    ferries: Namespace,
+) -> None:
+    greeting, answer, edited = remember(
+        ferries,
+        "Good to see you, Sabine! My mill has two wheels. How are you?",
+        "Fine, Tobin, thank you! The ferry had three passengers. See you in Esk.",
+        "Good to see you, Sabine! My mill has three wheels. How are you, dear?",
+    ).ids
+    reason = "another number"
+    false = Succession.objects.create(
+        older_id=greeting, newer_id=answer, kind="formerly", reason=reason
+    )
+    by_hand = Succession.objects.create(
+        older_id=answer, newer_id=edited, kind="formerly", reason="restored"
+    )
+    module = import_module("memories.migrations.0019_contradictions_of_statements")
+    with connection.schema_editor() as editor:
+        module.undo_false_links(apps, editor)
+    false.refresh_from_db()
+    by_hand.refresh_from_db()
+    assert (false.in_effect, by_hand.in_effect) == (False, True)
+    assert false.undone_at is not None
+    assert Succession.objects.get(newer__text=FOUR).in_effect

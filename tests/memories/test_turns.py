@@ -115,6 +115,32 @@ def test_the_named_speaker_comes_first(mira: Namespace) -> None:
     assert found.memories[0].id == mine
 
 
+def test_a_request_to_an_assistant_tells_what_its_user_does(mira: Namespace) -> None:
+    """Among people a question tells less than an answer; who asks for help tells what it is for."""
+    request = "Can you help me tune the lute that I bought in Esk for the winter fair?"
+    reply = "Somebody should tune the lute that you bought in Esk for the winter fair."
+    by_asking = {}
+    for speaker, other in (("user", "assistant"), ("Tobin", "Sabine")):
+        ids = [
+            say(mira, speaker, request, source=f"{speaker}, request"),
+            say(mira, other, reply, source=f"{speaker}, reply"),
+        ]
+        rows = MemoryItem.objects.filter(pk__in=ids)
+        found = recall.search(mira, "lute bought in Esk for the winter fair", within=rows)
+        scores = {memory.id: memory.score for memory in found.memories}
+        by_asking[speaker] = scores[ids[0]] / scores[ids[1]]
+    assert by_asking["user"] > by_asking["Tobin"] * 1.1
+
+
+def test_two_turns_in_like_words_do_not_pass_for_former_and_current(mira: Namespace) -> None:
+    """A turn that only resembles the answer must not take its place."""
+    first = say(mira, "Tobin", "Good to see you, Sabine! The mill has two wheels. How are you?")
+    say(mira, "Sabine", "Good to see you, Tobin! My mill has three wheels. Are you well?")
+    found = recall.search(mira, "How many wheels has Tobin's mill?").memories
+    assert found[0].id == first
+    assert not any(memory.formerly for memory in found)
+
+
 def test_an_edited_turn_keeps_its_place(mira: Namespace, talk: list[UUID]) -> None:
     new = edits.edit(mira, talk[1], "Under the fourth stair.", by="gm")
     assert before(new.pk) == ASKED

@@ -11,7 +11,7 @@ from bench.relevance import Asked, area, fit
 from retrieval.embedders import get_embedder
 from retrieval.errors import Invalid
 from retrieval.indexing import count_words
-from retrieval.presets import Mode, Preset
+from retrieval.presets import LONG_LENGTH, USUAL_LENGTH, Mode, Preset
 from retrieval.search import (
     Expansion,
     NamedPassage,
@@ -68,6 +68,23 @@ def test_the_fewer_words_of_the_question_occur_the_more_the_vectors_weigh(
     assert covered == pytest.approx(PRESET.vector_weight)
     assert covered < half < foreign
     assert foreign == pytest.approx(1)
+
+
+def test_the_longer_the_passages_the_more_the_vectors_weigh() -> None:
+    """A long passage holds some words of any question."""
+    preset = replace(PRESET, long_vector_weight=0.8)
+    weights = []
+    for words in (USUAL_LENGTH, (USUAL_LENGTH + LONG_LENGTH) // 2, 2 * LONG_LENGTH):
+        BenchPassage.objects.filter(tenant="dunmarsh").delete()
+        clear_row_estimates()
+        for key, text in TEXTS.items():
+            others = range(words - len(text.split()))
+            create_passage(key, " ".join([text, *(f"{key}{number}" for number in others)]))
+        rows = BenchPassage.objects.filter(tenant="dunmarsh")
+        count_words(BenchPassage, scopes=["dunmarsh"])
+        weights.append(weight_of_vectors(ask(rows, "ferry toll at Dunmarsh", preset=preset)))
+        assert weight_of_vectors(ask(rows, "ferry toll at Dunmarsh")) == weights[0]
+    assert weights == pytest.approx([0.4, 0.6, 0.8], abs=0.01)
 
 
 def test_words_that_a_glossary_guesses_weigh_less_than_words_of_the_question(

@@ -44,7 +44,11 @@ scored AS (  -- both raw scores for each, whichever leg found it
   FROM pool JOIN {table} AS passage USING (id), terms, corpus
 ),
 possible AS (  -- the most that the words of this question could give
-  SELECT scored.*, terms.density, %(guessed_weight)s + (1 - %(guessed_weight)s) * terms.own_share AS trust, greatest(terms.total, max(keyword) OVER (), 1e-9) AS total FROM scored, terms
+  SELECT scored.*, terms.density, %(guessed_weight)s + (1 - %(guessed_weight)s) * terms.own_share AS trust, greatest(terms.total, max(keyword) OVER (), 1e-9) AS total,
+    -- long passages hold some words of any question: see Preset.long_vector_weight
+    greatest(%(vector_weight)s, %(vector_weight)s + (%(long_vector_weight)s - %(vector_weight)s)
+      * least(1, greatest(0, (corpus.average - %(usual_length)s) / (%(long_length)s - %(usual_length)s)))) AS least_vector_weight
+  FROM scored, terms, corpus
 ),
 spread AS (  -- both on a scale of their own, the same for every question: no leg is stretched when it found nothing good
   SELECT possible.*,
@@ -55,7 +59,7 @@ spread AS (  -- both on a scale of their own, the same for every question: no le
 ),
 covered AS (  -- how much the vector leg weighs: see Preset.full_coverage. While vectors are missing it weighs less
   SELECT spread.*,
-    (1 - (1 - %(vector_weight)s) * trust * least(1, max(keyword_share) OVER () / %(full_coverage)s)) * coalesce(
+    (1 - (1 - least_vector_weight) * trust * least(1, max(keyword_share) OVER () / %(full_coverage)s)) * coalesce(
       avg((vector_share IS NOT NULL)::int) FILTER (WHERE keyword_rank IS NOT NULL) OVER (), 1) AS vector_weight
   FROM spread
 ),
