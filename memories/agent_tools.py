@@ -91,7 +91,7 @@ class MemoryQueryAsk(FilteredAsk):
 
 class MemoryQueryAnswer(BaseModel):
     """`abstained`: no memory answers the question well enough; `because` gives the reason.
-    `decided_by`: signs, model or nobody. `explanation`: one line per step."""
+    `decided_by`: signs, relevance, names, model or nobody. `explanation`: one line per step."""
 
     memories: list[BucketHit]
     intent: str

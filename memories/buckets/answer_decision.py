@@ -1,11 +1,13 @@
 """The decision whether the memories found answer a question: by the signs where they are sure, by
 the language model where they are not, by the signs again without a model or when it fails. A memory
-about what the question names answers as far as signs can tell."""
+about what the question names answers as far as signs can tell. The signs were fitted to statements:
+whether turns of a conversation answer, their relevance says."""
 
 import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from math import prod
 
 from memories.buckets.abstention import support_of
 from memories.buckets.answer_check import MAX_MEMORIES, AnswerChecker, CheckerFailed
@@ -15,10 +17,14 @@ from retrieval.embedders import get_embedder
 
 logger = logging.getLogger(__name__)
 EXCERPT_CHARACTERS = 60
+TURNS_READ, LEAST_OF_TURNS = 3, 0.25
+"""The probability that one of the first so many turns of a conversation answers, below which none
+is shown. Measured with LoCoMo, REALTALK and BEAM (docs/agent-memory.md)."""
 
 
 class Decider(StrEnum):
     SIGNS = "signs"
+    RELEVANCE = "relevance"
     MODEL = "model"
     NAMES = "names"
     NOBODY = "nobody"
@@ -46,11 +52,13 @@ def decide(
     checker: AnswerChecker | None = None,
     is_named: bool = False,
     reads_sentences: bool = True,
+    turns: Sequence[float] = (),
 ) -> AnswerDecision:
     """Decide whether `candidates` answer. With the caller's `least` support the signs decide, even
     if there is a checker. `is_named`: the question names what the first candidate is about.
     `reads_sentences`: their cosines are the embedder's, so that long ones are judged by those of
-    their sentences."""
+    their sentences. `turns`: the relevances of the candidates, best first, if the first of them is
+    a turn of a conversation."""
     embedder = get_embedder("memory")
     judged = with_sentences(question, candidates) if reads_sentences else candidates
     support, threshold = support_of(
@@ -58,6 +66,9 @@ def decide(
     )
     if not abstains:
         return AnswerDecision(support)
+    if turns and least is None and not is_named:
+        relevance = 1 - prod(1 - each for each in turns[:TURNS_READ])
+        return _decide_by_relevance(question, candidates, support, relevance, checker)
     explanation, failed_parts = "decided by signs", []
     least_is_given = least is not None
     if least is None:
@@ -82,6 +93,27 @@ def decide(
         "" if support >= least else why_not,
         explanation=explanation,
         degraded=failed_parts,
+    )
+
+
+def _decide_by_relevance(
+    question: str,
+    candidates: Sequence[Candidate],
+    support: float,
+    relevance: float,
+    checker: AnswerChecker | None,
+) -> AnswerDecision:
+    explanation, failed_parts, why_not = "decided by the relevance of what was said", [], ""
+    if relevance < LEAST_OF_TURNS:
+        why_not = f"Nothing said is about this (relevance {relevance:.2f} of {LEAST_OF_TURNS:.2f})."
+    elif checker is not None:
+        try:
+            return _decide_by_model(question, candidates, support, checker)
+        except CheckerFailed as error:
+            logger.warning("abstention decided by relevance: %s", error)
+            explanation, failed_parts = f"{explanation}: {error}", ["llm"]
+    return AnswerDecision(
+        support, Decider.RELEVANCE, why_not, explanation=explanation, degraded=failed_parts
     )
 
 

@@ -231,6 +231,7 @@ class ReadPipeline:
             checker=self.make_checker(namespace) if namespace and not is_label else None,
             is_named=result.named.holds(memories[0]),
             reads_sentences=not (namespace and namespace.has_own_vectors),
+            turns=relevances_of(memories) if memories[0].is_turn else (),
         )
 
     def rank(
@@ -263,6 +264,12 @@ class ReadPipeline:
             results, key=lambda memory: (memory.id != answer, -memory.score, str(memory.id))
         )
         return put_summaries_last(namespace, order_current_first(ranked))
+
+
+def relevances_of(memories: Sequence[FoundMemory]) -> list[float]:
+    """Return the known relevances, the highest first."""
+    known = [memory.relevance for memory in memories if memory.relevance is not None]
+    return sorted(known, reverse=True)
 
 
 def leave_out_reversed(question: str, result: recall.RecallResult) -> recall.RecallResult:

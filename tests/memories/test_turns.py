@@ -8,6 +8,7 @@ import pytest
 from django.db import connection
 
 from memories import conversation, namespaces, transfer
+from memories.buckets.read_pipeline import ReadPipeline
 from memories.curation import edits, inbox, lifecycle
 from memories.erasure import deletion
 from memories.ledger.plan import Particulars
@@ -139,6 +140,52 @@ def test_two_turns_in_like_words_do_not_pass_for_former_and_current(mira: Namesp
     found = recall.search(mira, "How many wheels has Tobin's mill?").memories
     assert found[0].id == first
     assert not any(memory.formerly for memory in found)
+
+
+@pytest.fixture
+def evening(mira: Namespace) -> Namespace:
+    """A conversation as people talk: greetings, asides, and what is told among them."""
+    lines = [
+        ("Tobin", "Evening, Sabine! You look tired. Long day at the landing?"),
+        ("Sabine", "The longest! We hauled the Heron onto the slip, and my back tells me so."),
+        ("Tobin", "Ouch. Did Anselm lend you his mule again, or did you pull by hand?"),
+        ("Sabine", "By hand, all nine of us. The mule has been lame since the flood, poor thing."),
+        ("Tobin", "Poor thing indeed! And how is your sister getting on over in Esk?"),
+        ("Sabine", "Oh, she opened her bakery last month. She is so happy, you would not believe."),
+        ("Tobin", "That is wonderful! I must walk over and try the rye bread some morning."),
+        ("Sabine", "Do, and bring your flute. She says the shop is too quiet before noon."),
+    ]
+    for speaker, text in lines:
+        say(mira, speaker, text)
+    return mira
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("Since when has the mule been lame?", "flood"),
+        ("What did Sabine's sister open in Esk?", "bakery"),
+        ("Which boat did Sabine haul onto the slip?", "Heron"),
+    ],
+)
+def test_a_question_to_a_conversation_is_answered(
+    evening: Namespace, question: str, answer: str
+) -> None:
+    """The signs of an answer, which were fitted to statements, do not know greetings and asides."""
+    result = ReadPipeline(evening).query(question)
+    assert not result.abstained
+    assert any(answer in one.memory.text for one in result.memories)
+    assert result.decided_by == "relevance"
+
+
+@pytest.mark.parametrize("question", ["How do I reset my router?", "recipe for borscht"])
+def test_a_question_about_nothing_in_a_conversation_is_not_answered(
+    evening: Namespace, question: str
+) -> None:
+    result = ReadPipeline(evening).query(question)
+    assert result.abstained
+    assert result.memories == []
+    assert "relevance" in result.because or "remembered" in result.because
 
 
 def test_an_edited_turn_keeps_its_place(mira: Namespace, talk: list[UUID]) -> None:

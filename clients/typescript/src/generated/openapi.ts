@@ -9332,7 +9332,7 @@ export interface components {
         /**
          * MemoryQueryAnswer
          * @description `abstained`: no memory answers the question well enough; `because` gives the reason.
-         *     `decided_by`: signs, model or nobody. `explanation`: one line per step.
+         *     `decided_by`: signs, relevance, names, model or nobody. `explanation`: one line per step.
          */
         MemoryQueryAnswer: {
             /** @description The memories, in their order. */
@@ -14110,7 +14110,7 @@ export interface operations {
                      *             "edition": null,
                      *             "licence": null,
                      *             "attribution": null,
-                     *             "author": "engine (2a17c52cec73)",
+                     *             "author": "engine (2841bc981e58)",
                      *             "episode": null
                      *           },
                      *           "updated_at": "2026-11-22T19:40:00Z",
@@ -14970,7 +14970,7 @@ export interface operations {
                      *           "relevance": 0.94,
                      *           "match": "keyword",
                      *           "context": "",
-                     *           "recorded_ms": 1795897066199,
+                     *           "recorded_ms": 1795907065611,
                      *           "event_at": null,
                      *           "sources": [
                      *             "Cy joined late."
@@ -16132,7 +16132,7 @@ export interface operations {
                      *       "key": {
                      *         "id": "01a20000-0000-7000-8000-000000000001",
                      *         "name": "engine",
-                     *         "prefix": "2a17c52cec73",
+                     *         "prefix": "2841bc981e58",
                      *         "scopes": [
                      *           "admin"
                      *         ],
@@ -18491,7 +18491,7 @@ export interface operations {
                      *             "year_one_begins": 0,
                      *             "first_weekday": 0
                      *           },
-                     *           "made_by": "engine (2a17c52cec73)",
+                     *           "made_by": "engine (2841bc981e58)",
                      *           "created_at": "2026-11-22T19:40:00Z"
                      *         }
                      *       ]
@@ -19345,7 +19345,7 @@ export interface operations {
                      *         {
                      *           "id": "01a20000-0000-7000-8000-000000000003",
                      *           "name": "table page",
-                     *           "prefix": "4ca56591ab83",
+                     *           "prefix": "6a519e9435a1",
                      *           "scopes": [
                      *             "tools:read"
                      *           ],
@@ -19444,7 +19444,7 @@ export interface operations {
                      * @example {
                      *       "id": "01a20000-0000-7000-8000-000000000003",
                      *       "name": "table page",
-                     *       "prefix": "4ca56591ab83",
+                     *       "prefix": "6a519e9435a1",
                      *       "scopes": [
                      *         "tools:read"
                      *       ],
@@ -19526,7 +19526,7 @@ export interface operations {
                      * @example {
                      *       "id": "01a20000-0000-7000-8000-000000000003",
                      *       "name": "table page",
-                     *       "prefix": "4ca56591ab83",
+                     *       "prefix": "6a519e9435a1",
                      *       "scopes": [
                      *         "tools:read"
                      *       ],
@@ -19782,7 +19782,7 @@ export interface operations {
                      *       "last_success_at": null,
                      *       "created_at": "2026-11-22T19:40:00Z",
                      *       "updated_at": "2026-11-22T19:40:00Z",
-                     *       "secret": "whsec_+8vzZmN8y4Dx6r2nTrfSYCbeBzF3/BuFdn1O5Aw1rj0="
+                     *       "secret": "whsec_7s9Pbjep/Jg87fifmNvEZEZ9N2JbaqKn8ZLPrD7opKM="
                      *     }
                      */
                     "application/json": components["schemas"]["Webhook"];
@@ -20116,7 +20116,7 @@ export interface operations {
                      *       "last_success_at": null,
                      *       "created_at": "2026-11-22T19:40:00Z",
                      *       "updated_at": "2026-11-22T19:40:00Z",
-                     *       "secret": "whsec_8AukXpE//lgc7Sj3YMExmpg7APxE6BZjXFfI/S75JAc="
+                     *       "secret": "whsec_OVP4k6Vzs8jpA0B20q2l3UOpJCtrsCtT1RYEx27GvPE="
                      *     }
                      */
                     "application/json": components["schemas"]["Webhook"];
@@ -20184,7 +20184,7 @@ export interface operations {
                      *         {
                      *           "at": "2026-11-22T19:40:00Z",
                      *           "status": 0,
-                     *           "milliseconds": 2,
+                     *           "milliseconds": 11,
                      *           "error": "engine.invalid cannot be resolved",
                      *           "answer": ""
                      *         }
@@ -20277,7 +20277,7 @@ export interface operations {
                      *             {
                      *               "at": "2026-11-22T19:40:00Z",
                      *               "status": 0,
-                     *               "milliseconds": 2,
+                     *               "milliseconds": 11,
                      *               "error": "engine.invalid cannot be resolved",
                      *               "answer": ""
                      *             }
@@ -20366,14 +20366,14 @@ export interface operations {
                      *         {
                      *           "at": "2026-11-22T19:40:00Z",
                      *           "status": 0,
-                     *           "milliseconds": 2,
+                     *           "milliseconds": 11,
                      *           "error": "engine.invalid cannot be resolved",
                      *           "answer": ""
                      *         },
                      *         {
                      *           "at": "2026-11-22T19:40:00Z",
                      *           "status": 0,
-                     *           "milliseconds": 1,
+                     *           "milliseconds": 5,
                      *           "error": "engine.invalid cannot be resolved",
                      *           "answer": ""
                      *         }
@@ -20459,7 +20459,7 @@ export interface operations {
                      *           "in_world_label": "",
                      *           "in_world_date": "",
                      *           "note": "He works there.",
-                     *           "by": "engine (2a17c52cec73)",
+                     *           "by": "engine (2841bc981e58)",
                      *           "created_at": "2026-11-22T19:40:00Z",
                      *           "undone_at": null
                      *         }
@@ -20552,7 +20552,7 @@ export interface operations {
                      *       "in_world_label": "",
                      *       "in_world_date": "",
                      *       "note": "He works there.",
-                     *       "by": "engine (2a17c52cec73)",
+                     *       "by": "engine (2841bc981e58)",
                      *       "created_at": "2026-11-22T19:40:00Z",
                      *       "undone_at": null
                      *     }
@@ -20628,7 +20628,7 @@ export interface operations {
                      *       "in_world_label": "",
                      *       "in_world_date": "",
                      *       "note": "He works there.",
-                     *       "by": "engine (2a17c52cec73)",
+                     *       "by": "engine (2841bc981e58)",
                      *       "created_at": "2026-11-22T19:40:00Z",
                      *       "undone_at": null
                      *     }
@@ -20713,7 +20713,7 @@ export interface operations {
                      *       "in_world_label": "",
                      *       "in_world_date": "",
                      *       "note": "He works there.",
-                     *       "by": "engine (2a17c52cec73)",
+                     *       "by": "engine (2841bc981e58)",
                      *       "created_at": "2026-11-22T19:40:00Z",
                      *       "undone_at": "2026-11-22T19:40:00Z"
                      *     }
@@ -20827,7 +20827,7 @@ export interface operations {
                      *           "in_world_until_date": "",
                      *           "campaign": null,
                      *           "overrides": null,
-                     *           "author": "engine (2a17c52cec73)",
+                     *           "author": "engine (2841bc981e58)",
                      *           "folder": "",
                      *           "origin": "",
                      *           "version": 1,
@@ -20857,7 +20857,7 @@ export interface operations {
                      *           "in_world_until_date": "",
                      *           "campaign": null,
                      *           "overrides": null,
-                     *           "author": "engine (2a17c52cec73)",
+                     *           "author": "engine (2841bc981e58)",
                      *           "folder": "Harbour",
                      *           "origin": "",
                      *           "version": 1,
@@ -21222,7 +21222,7 @@ export interface operations {
                      *       "in_world_until_date": "",
                      *       "campaign": null,
                      *       "overrides": null,
-                     *       "author": "engine (2a17c52cec73)",
+                     *       "author": "engine (2841bc981e58)",
                      *       "folder": "Harbour",
                      *       "origin": "",
                      *       "version": 1,
@@ -22375,7 +22375,7 @@ export interface operations {
                      *       "in_world_until_date": "",
                      *       "campaign": null,
                      *       "overrides": null,
-                     *       "author": "engine (2a17c52cec73)",
+                     *       "author": "engine (2841bc981e58)",
                      *       "folder": "",
                      *       "origin": "",
                      *       "version": 2,
@@ -22460,7 +22460,7 @@ export interface operations {
                      *           "title": "A second moon",
                      *           "created_at": "2026-11-22T19:40:00Z",
                      *           "reason": "",
-                     *           "proposed_by": "engine (2a17c52cec73)",
+                     *           "proposed_by": "engine (2841bc981e58)",
                      *           "campaign": null,
                      *           "entry": {
                      *             "title": "A second moon"
@@ -22474,7 +22474,7 @@ export interface operations {
                      *           "title": "The Tin Heron",
                      *           "created_at": "2026-11-22T19:40:00Z",
                      *           "reason": "Ana asked for an inn twice.",
-                     *           "proposed_by": "engine (2a17c52cec73)",
+                     *           "proposed_by": "engine (2841bc981e58)",
                      *           "campaign": null,
                      *           "entry": {
                      *             "body": "An inn by the pier.",
@@ -22565,7 +22565,7 @@ export interface operations {
                      *       "title": "The Tin Heron",
                      *       "created_at": "2026-11-22T19:40:00Z",
                      *       "reason": "Ana asked for an inn twice.",
-                     *       "proposed_by": "engine (2a17c52cec73)",
+                     *       "proposed_by": "engine (2841bc981e58)",
                      *       "campaign": null,
                      *       "entry": {
                      *         "body": "An inn by the pier.",
@@ -22675,7 +22675,7 @@ export interface operations {
                      *       "in_world_until_date": "",
                      *       "campaign": null,
                      *       "overrides": null,
-                     *       "author": "engine (2a17c52cec73)",
+                     *       "author": "engine (2841bc981e58)",
                      *       "folder": "",
                      *       "origin": "",
                      *       "version": 1,
@@ -22758,12 +22758,12 @@ export interface operations {
                      *       "title": "A second moon",
                      *       "created_at": "2026-11-22T19:40:00Z",
                      *       "reason": "",
-                     *       "proposed_by": "engine (2a17c52cec73)",
+                     *       "proposed_by": "engine (2841bc981e58)",
                      *       "campaign": null,
                      *       "entry": {
                      *         "title": "A second moon"
                      *       },
-                     *       "decided_by": "engine (2a17c52cec73)",
+                     *       "decided_by": "engine (2841bc981e58)",
                      *       "decision": "There is one moon."
                      *     }
                      */
@@ -22833,7 +22833,7 @@ export interface operations {
                      *       "title": "A second moon",
                      *       "created_at": "2026-11-22T19:40:00Z",
                      *       "reason": "",
-                     *       "proposed_by": "engine (2a17c52cec73)",
+                     *       "proposed_by": "engine (2841bc981e58)",
                      *       "campaign": null,
                      *       "entry": {
                      *         "title": "A second moon"
@@ -23020,7 +23020,7 @@ export interface operations {
                      *       "in_world_until_date": "",
                      *       "campaign": null,
                      *       "overrides": null,
-                     *       "author": "engine (2a17c52cec73)",
+                     *       "author": "engine (2841bc981e58)",
                      *       "folder": "Harbour",
                      *       "origin": "",
                      *       "version": 3,
@@ -23093,7 +23093,7 @@ export interface operations {
                      *       "comments": [
                      *         {
                      *           "id": "01a20000-0000-7000-8000-000000000006",
-                     *           "author": "engine (2a17c52cec73)",
+                     *           "author": "engine (2841bc981e58)",
                      *           "text": "Which plank?",
                      *           "created_at": "2026-11-22T19:40:00Z",
                      *           "resolved_at": null,
@@ -23179,7 +23179,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "id": "01a20000-0000-7000-8000-000000000006",
-                     *       "author": "engine (2a17c52cec73)",
+                     *       "author": "engine (2841bc981e58)",
                      *       "text": "Which plank?",
                      *       "created_at": "2026-11-22T19:40:00Z",
                      *       "resolved_at": null,
@@ -23251,7 +23251,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "id": "01a20000-0000-7000-8000-000000000006",
-                     *       "author": "engine (2a17c52cec73)",
+                     *       "author": "engine (2841bc981e58)",
                      *       "text": "Which plank?",
                      *       "created_at": "2026-11-22T19:40:00Z",
                      *       "resolved_at": null,
@@ -23342,11 +23342,11 @@ export interface operations {
                     /**
                      * @example {
                      *       "id": "01a20000-0000-7000-8000-000000000006",
-                     *       "author": "engine (2a17c52cec73)",
+                     *       "author": "engine (2841bc981e58)",
                      *       "text": "Which plank?",
                      *       "created_at": "2026-11-22T19:40:00Z",
                      *       "resolved_at": "2026-11-22T19:40:00Z",
-                     *       "resolved_by": "engine (2a17c52cec73)"
+                     *       "resolved_by": "engine (2841bc981e58)"
                      *     }
                      */
                     "application/json": components["schemas"]["Comment"];
@@ -24595,7 +24595,7 @@ export interface operations {
                      *           "count": 1,
                      *           "is_new": false,
                      *           "who": "",
-                     *           "reason": "bulk change undone by engine (2a17c52cec73)"
+                     *           "reason": "bulk change undone by engine (2841bc981e58)"
                      *         },
                      *         {
                      *           "at": "2026-11-22T19:40:00Z",
@@ -24611,7 +24611,7 @@ export interface operations {
                      *           "reason": "bulk change by anna: status Draft"
                      *         }
                      *       ],
-                     *       "next_cursor": "IjIwMjYtMTEtMjhUMjA6MTc6MzguMDU2MDk4KzAwOjAwIg:r4fC1hFZzMFa-IrKC04oEFTClDXa0KwyrY-izTRWA0Q"
+                     *       "next_cursor": "IjIwMjYtMTEtMjhUMjM6MDM6NTcuNDcyMzkwKzAwOjAwIg:5HaavzlGiX_cWJRssmcbJ4O9uORnxDaUkfn18y94N6Q"
                      *     }
                      */
                     "application/json": components["schemas"]["RecentChangePage"];
@@ -27118,7 +27118,7 @@ export interface operations {
                      *           "state": "done",
                      *           "progress": 100,
                      *           "failure": "",
-                     *           "size": 29296,
+                     *           "size": 29353,
                      *           "created_at": "2026-11-22T19:40:00Z",
                      *           "finished_at": "2026-11-22T19:40:00Z"
                      *         }
@@ -27293,7 +27293,7 @@ export interface operations {
                      *       "state": "done",
                      *       "progress": 100,
                      *       "failure": "",
-                     *       "size": 29296,
+                     *       "size": 29353,
                      *       "created_at": "2026-11-22T19:40:00Z",
                      *       "finished_at": "2026-11-22T19:40:00Z"
                      *     }
@@ -27583,13 +27583,13 @@ export interface operations {
                      *           "audience": "gm",
                      *           "key_id": "01a20000-0000-7000-8000-000000000001",
                      *           "key_name": "engine",
-                     *           "request_id": "01a223ce6cd87390b9ff526fb473c146",
+                     *           "request_id": "01a22466c84e711d966dc24faa298816",
                      *           "asked": {},
                      *           "returned": [],
                      *           "degraded": [],
                      *           "status": 201,
                      *           "code": "",
-                     *           "milliseconds": 8.51
+                     *           "milliseconds": 18.489
                      *         }
                      *       ],
                      *       "next_cursor": null
@@ -27674,13 +27674,13 @@ export interface operations {
                      *       "audience": "gm",
                      *       "key_id": "01a20000-0000-7000-8000-000000000001",
                      *       "key_name": "engine",
-                     *       "request_id": "01a223ce6cd87390b9ff526fb473c146",
+                     *       "request_id": "01a22466c84e711d966dc24faa298816",
                      *       "asked": {},
                      *       "returned": [],
                      *       "degraded": [],
                      *       "status": 201,
                      *       "code": "",
-                     *       "milliseconds": 8.51
+                     *       "milliseconds": 18.489
                      *     }
                      */
                     "application/json": components["schemas"]["AuditedCall"];
@@ -28572,7 +28572,7 @@ export interface operations {
                      *       "method": "rules",
                      *       "visibility": "gm",
                      *       "contradicts": [],
-                     *       "decided_by": "engine (2a17c52cec73)",
+                     *       "decided_by": "engine (2841bc981e58)",
                      *       "decided_at": "2026-11-22T19:40:00Z",
                      *       "created_at": "2026-11-22T19:40:00Z"
                      *     }
@@ -30902,7 +30902,7 @@ export interface operations {
                      *         {
                      *           "id": "01a20000-0000-7000-8000-000000000033",
                      *           "text": "Ada lost a boot.",
-                     *           "author": "engine (2a17c52cec73)",
+                     *           "author": "engine (2841bc981e58)",
                      *           "party_id": "gulls",
                      *           "session_id": "session-1",
                      *           "used": false,
@@ -30988,7 +30988,7 @@ export interface operations {
                      * @example {
                      *       "id": "01a20000-0000-7000-8000-000000000033",
                      *       "text": "Ada lost a boot.",
-                     *       "author": "engine (2a17c52cec73)",
+                     *       "author": "engine (2841bc981e58)",
                      *       "party_id": "gulls",
                      *       "session_id": "session-1",
                      *       "used": false,
@@ -31059,7 +31059,7 @@ export interface operations {
                      * @example {
                      *       "id": "01a20000-0000-7000-8000-000000000033",
                      *       "text": "Ada lost a boot.",
-                     *       "author": "engine (2a17c52cec73)",
+                     *       "author": "engine (2841bc981e58)",
                      *       "party_id": "gulls",
                      *       "session_id": "session-1",
                      *       "used": false,
@@ -31295,7 +31295,7 @@ export interface operations {
                      *       "party_id": "gulls",
                      *       "summary_id": "ep-landing",
                      *       "closed_at": "2026-11-22T19:40:00Z",
-                     *       "closed_by": "engine (2a17c52cec73)",
+                     *       "closed_by": "engine (2841bc981e58)",
                      *       "created_at": "2026-11-22T19:40:00Z"
                      *     }
                      */
@@ -32438,7 +32438,7 @@ export interface operations {
                      *       "axis": "trust",
                      *       "reason": "They paid at once.",
                      *       "state": "counts",
-                     *       "made_by": "engine (2a17c52cec73)",
+                     *       "made_by": "engine (2841bc981e58)",
                      *       "caused_by": null,
                      *       "caused_as": "",
                      *       "in_world_at": 412,
@@ -32855,7 +32855,7 @@ export interface operations {
                      *               "summary_id": null,
                      *               "caused_by": null,
                      *               "caused_as": "",
-                     *               "made_by": "engine (2a17c52cec73)",
+                     *               "made_by": "engine (2841bc981e58)",
                      *               "in_world_at": 412,
                      *               "in_world_label": "12 Rainmonth",
                      *               "happened_at": "2026-11-22T19:40:00Z"
@@ -32967,7 +32967,7 @@ export interface operations {
                      *           "summary_id": null,
                      *           "caused_by": null,
                      *           "caused_as": "",
-                     *           "made_by": "engine (2a17c52cec73)",
+                     *           "made_by": "engine (2841bc981e58)",
                      *           "in_world_at": 412,
                      *           "in_world_label": "12 Rainmonth",
                      *           "happened_at": "2026-11-22T19:40:00Z"
@@ -33066,7 +33066,7 @@ export interface operations {
                      *               "summary_id": null,
                      *               "caused_by": null,
                      *               "caused_as": "",
-                     *               "made_by": "engine (2a17c52cec73)",
+                     *               "made_by": "engine (2841bc981e58)",
                      *               "in_world_at": null,
                      *               "in_world_label": "",
                      *               "happened_at": "2026-11-22T19:40:00Z"
@@ -33167,7 +33167,7 @@ export interface operations {
                      *           "summary_id": null,
                      *           "caused_by": null,
                      *           "caused_as": "",
-                     *           "made_by": "engine (2a17c52cec73)",
+                     *           "made_by": "engine (2841bc981e58)",
                      *           "in_world_at": null,
                      *           "in_world_label": "",
                      *           "happened_at": "2026-11-22T19:40:00Z"
@@ -33338,7 +33338,7 @@ export interface operations {
                      *       "summary_id": null,
                      *       "caused_by": null,
                      *       "caused_as": "",
-                     *       "made_by": "engine (2a17c52cec73)",
+                     *       "made_by": "engine (2841bc981e58)",
                      *       "in_world_at": null,
                      *       "in_world_label": "",
                      *       "happened_at": "2026-11-22T19:40:00Z",
@@ -33423,7 +33423,7 @@ export interface operations {
                      *       "npc_id": "bo-reed",
                      *       "merged_id": "old-tam",
                      *       "reason": "Old Tam is Bo Reed.",
-                     *       "made_by": "engine (2a17c52cec73)",
+                     *       "made_by": "engine (2841bc981e58)",
                      *       "merged_at": "2026-11-22T19:40:00Z",
                      *       "undone_by": "",
                      *       "undone_at": null
@@ -33503,7 +33503,7 @@ export interface operations {
                      *           "npc_id": "bo-reed",
                      *           "merged_id": "old-tam",
                      *           "reason": "Old Tam is Bo Reed.",
-                     *           "made_by": "engine (2a17c52cec73)",
+                     *           "made_by": "engine (2841bc981e58)",
                      *           "merged_at": "2026-11-22T19:40:00Z",
                      *           "undone_by": "",
                      *           "undone_at": null
@@ -33582,9 +33582,9 @@ export interface operations {
                      *       "npc_id": "bo-reed",
                      *       "merged_id": "old-tam",
                      *       "reason": "Old Tam is Bo Reed.",
-                     *       "made_by": "engine (2a17c52cec73)",
+                     *       "made_by": "engine (2841bc981e58)",
                      *       "merged_at": "2026-11-22T19:40:00Z",
-                     *       "undone_by": "engine (2a17c52cec73)",
+                     *       "undone_by": "engine (2841bc981e58)",
                      *       "undone_at": "2026-11-22T19:40:00Z"
                      *     }
                      */
@@ -35340,7 +35340,7 @@ export interface operations {
                      *           "speaker": "",
                      *           "event_at": null,
                      *           "expires_at": null,
-                     *           "timestamp_ms": 1795897064939,
+                     *           "timestamp_ms": 1795907060160,
                      *           "created_at": "2026-11-22T19:40:00Z"
                      *         },
                      *         {
@@ -35356,7 +35356,7 @@ export interface operations {
                      *           "speaker": "",
                      *           "event_at": null,
                      *           "expires_at": null,
-                     *           "timestamp_ms": 1795897064938,
+                     *           "timestamp_ms": 1795907060159,
                      *           "created_at": "2026-11-22T19:40:00Z"
                      *         }
                      *       ],
@@ -35545,7 +35545,7 @@ export interface operations {
                      *           "relevance": 0.77,
                      *           "match": "alias",
                      *           "context": "",
-                     *           "recorded_ms": 1795897064938,
+                     *           "recorded_ms": 1795907060159,
                      *           "event_at": null,
                      *           "sources": [
                      *             "Ana is afraid of eels."
@@ -35893,7 +35893,7 @@ export interface operations {
                      *           "speaker": "",
                      *           "event_at": null,
                      *           "expires_at": null,
-                     *           "timestamp_ms": 1795897065719,
+                     *           "timestamp_ms": 1795907064483,
                      *           "created_at": "2026-11-22T19:40:00Z"
                      *         },
                      *         {
@@ -35909,7 +35909,7 @@ export interface operations {
                      *           "speaker": "",
                      *           "event_at": null,
                      *           "expires_at": null,
-                     *           "timestamp_ms": 1795897065720,
+                     *           "timestamp_ms": 1795907064484,
                      *           "created_at": "2026-11-22T19:40:00Z"
                      *         }
                      *       ],
@@ -36006,7 +36006,7 @@ export interface operations {
                      *         "speaker": "",
                      *         "event_at": null,
                      *         "expires_at": null,
-                     *         "timestamp_ms": 1795897065719,
+                     *         "timestamp_ms": 1795907064483,
                      *         "created_at": "2026-11-22T19:40:00Z"
                      *       },
                      *       "observations": [
@@ -36195,7 +36195,7 @@ export interface operations {
                      *       "speaker": "",
                      *       "event_at": null,
                      *       "expires_at": null,
-                     *       "timestamp_ms": 1795897065794,
+                     *       "timestamp_ms": 1795907064742,
                      *       "created_at": "2026-11-22T19:40:00Z"
                      *     }
                      */
@@ -36290,7 +36290,7 @@ export interface operations {
                      *         "speaker": "",
                      *         "event_at": null,
                      *         "expires_at": null,
-                     *         "timestamp_ms": 1795897065837,
+                     *         "timestamp_ms": 1795907064835,
                      *         "created_at": "2026-11-22T19:40:00Z"
                      *       },
                      *       {
@@ -36306,7 +36306,7 @@ export interface operations {
                      *         "speaker": "",
                      *         "event_at": null,
                      *         "expires_at": null,
-                     *         "timestamp_ms": 1795897065838,
+                     *         "timestamp_ms": 1795907064836,
                      *         "created_at": "2026-11-22T19:40:00Z"
                      *       }
                      *     ]
@@ -36394,7 +36394,7 @@ export interface operations {
                      *       "speaker": "",
                      *       "event_at": null,
                      *       "expires_at": null,
-                     *       "timestamp_ms": 1795897065187,
+                     *       "timestamp_ms": 1795907061797,
                      *       "created_at": "2026-11-22T19:40:00Z"
                      *     }
                      */
@@ -36632,7 +36632,7 @@ export interface operations {
                      *         "number": 2,
                      *         "reason": "Appended to USER",
                      *         "made_by": "model",
-                     *         "author": "engine (2a17c52cec73)",
+                     *         "author": "engine (2841bc981e58)",
                      *         "created_at": "2026-11-22T19:40:00Z"
                      *       }
                      *     ]
@@ -37272,7 +37272,7 @@ export interface operations {
                      *         "speaker": "",
                      *         "event_at": null,
                      *         "expires_at": null,
-                     *         "timestamp_ms": 1795897064938,
+                     *         "timestamp_ms": 1795907060159,
                      *         "created_at": "2026-11-22T19:40:00Z"
                      *       },
                      *       "changes": [
@@ -37456,7 +37456,7 @@ export interface operations {
                      *       "speaker": "",
                      *       "event_at": null,
                      *       "expires_at": null,
-                     *       "timestamp_ms": 1795897065076,
+                     *       "timestamp_ms": 1795907061021,
                      *       "created_at": "2026-11-22T19:40:00Z"
                      *     }
                      */
@@ -37549,7 +37549,7 @@ export interface operations {
                      *       "speaker": "",
                      *       "event_at": null,
                      *       "expires_at": null,
-                     *       "timestamp_ms": 1795897065148,
+                     *       "timestamp_ms": 1795907061559,
                      *       "created_at": "2026-11-22T19:40:00Z"
                      *     }
                      */
@@ -37640,7 +37640,7 @@ export interface operations {
                      *       "speaker": "",
                      *       "event_at": null,
                      *       "expires_at": null,
-                     *       "timestamp_ms": 1795897065187,
+                     *       "timestamp_ms": 1795907061797,
                      *       "created_at": "2026-11-22T19:40:00Z"
                      *     }
                      */
@@ -37731,7 +37731,7 @@ export interface operations {
                      *       "speaker": "",
                      *       "event_at": null,
                      *       "expires_at": null,
-                     *       "timestamp_ms": 1795897065187,
+                     *       "timestamp_ms": 1795907061797,
                      *       "created_at": "2026-11-22T19:40:00Z"
                      *     }
                      */
@@ -37814,7 +37814,7 @@ export interface operations {
                      *         "speaker": "",
                      *         "event_at": null,
                      *         "expires_at": null,
-                     *         "timestamp_ms": 1795897064938,
+                     *         "timestamp_ms": 1795907060159,
                      *         "created_at": "2026-11-22T19:40:00Z"
                      *       }
                      *     ]
@@ -37900,7 +37900,7 @@ export interface operations {
                      *           "speaker": "",
                      *           "event_at": null,
                      *           "expires_at": null,
-                     *           "timestamp_ms": 1795897066632,
+                     *           "timestamp_ms": 1795907066843,
                      *           "created_at": "2026-11-22T19:40:00Z"
                      *         },
                      *         "newer": {
@@ -37916,7 +37916,7 @@ export interface operations {
                      *           "speaker": "",
                      *           "event_at": null,
                      *           "expires_at": null,
-                     *           "timestamp_ms": 1795897066647,
+                     *           "timestamp_ms": 1795907066911,
                      *           "created_at": "2026-11-22T19:40:00Z"
                      *         },
                      *         "similarity": 1
@@ -38008,7 +38008,7 @@ export interface operations {
                      *       "speaker": "",
                      *       "event_at": null,
                      *       "expires_at": null,
-                     *       "timestamp_ms": 1795897066647,
+                     *       "timestamp_ms": 1795907066911,
                      *       "created_at": "2026-11-22T19:40:00Z"
                      *     }
                      */

@@ -704,7 +704,7 @@ class MemoryHit(OpenModel):
 class MemoryQueryAnswer(OpenModel):
     """
     `abstained`: no memory answers the question well enough; `because` gives the reason.
-    `decided_by`: signs, model or nobody. `explanation`: one line per step.
+    `decided_by`: signs, relevance, names, model or nobody. `explanation`: one line per step.
     """
 
     memories: list[BucketHit]
