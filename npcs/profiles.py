@@ -29,6 +29,7 @@ from npcs.schemas import (
     KnownSubject,
 )
 from npcs.score import ScoreChange, decay, decay_axes, feelings_of, fold, label_of
+from retrieval.text import without_secrets
 from worlds.audiences import GM, NAMES_NO_CHARACTER, Audience, Guarded
 from worlds.models import Campaign, Party, World
 from worlds.reveals import in_campaign, models_with_visibility
@@ -79,7 +80,7 @@ def read_players_profile(
             name=row["name"],
             aliases=row["aliases"],
             role=row["role"],
-            description=row["summary"],
+            description=without_secrets(row["summary"]),
             faction=row["faction"],
             home=row["home"],
             secrets=json.loads(row["secrets"]),

@@ -159,7 +159,7 @@ class Vault:
             if note is None:
                 fields = {"kind": "biography", "aliases": list(npc.aliases)}
                 note = self._new_note(npc.name, PEOPLE, fields, npc.aliases)
-                note.body = npc.summary
+                note.body = npc.summary if self.audience.is_gm else npc.open_summary
             self._note_of[npc.pk] = note
             person = self._person_fields(npc)
             note.fields |= {
@@ -174,7 +174,7 @@ class Vault:
         shown = profile_for_players(npc, self.audience, None).static
         fields = {"role": npc.role, "home": shown.home, "faction": shown.faction}
         if not self.audience.is_gm:
-            return {**fields, "summary": npc.summary}
+            return {**fields, "summary": npc.open_summary}
         own = {"home": npc.home, "faction": npc.faction, "voice": npc.voice}
         lists = {"goals": list(npc.goals), "play_now": list(npc.play_now)}
         return {**fields, "summary": npc.summary, **own, **lists}
