@@ -30,7 +30,6 @@ from knowledge.graph.schemas import (
     Provenance,
     UpsertResult,
 )
-from knowledge.models import Lore
 from retrieval.errors import Conflict, Invalid, NotFound
 from retrieval.text import numbered_slug
 from worlds.models import Campaign, World
@@ -71,7 +70,9 @@ def require_own_entries(
     named = {fact.node.lore_id for fact in facts if fact.node and fact.node.lore_id}
     if not named:
         return
-    rows = Lore.with_trash.filter(world=world, pk__in=named)
+    # With those in the trash, which may come back.
+    entries = GraphNode._meta.get_field("lore").related_model._base_manager
+    rows = entries.filter(world=world, pk__in=named)
     if only:
         rows = rows.filter(Q(campaign=None) | Q(campaign=only))
     if missing := named - set(rows.values_list("pk", flat=True)):
