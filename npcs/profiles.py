@@ -277,7 +277,8 @@ def present_reveals(
             kind=entry.subject_kind,
             id=str(entry.subject_id),
             title=titles[entry.subject_kind, entry.subject_id],
-            note=entry.note,
+            # A remark among game masters, as the reason of a correction is.
+            note=entry.note if audience.is_gm else "",
             summary_id=entry.episode_ref if entry.episode_ref in known else "",
             in_world_label=entry.in_world_label,
         )
