@@ -72,12 +72,13 @@ def portraits_by_owner(uses: Iterable[PictureUse]) -> Mapping[Any, Picture]:
 
 
 def pictures_to_list(world: World, audience: Audience, *, show: str = "", q: str = "") -> Any:
-    """Pictures of `world`, latest first; `show`: `unused`, `deleted`, or all; `q`: words of name,
-    description or caption."""
+    """Pictures of `world`, latest first; `show`: `unused`, `deleted`, or all; `q`: words of
+    description or caption; for game masters of the name of the file, too."""
     rows = Picture.objects.in_world(world).visible_to(audience)
     rows = rows.in_trash() if show == "deleted" and audience.is_gm else rows.present()
     if show == "unused":
         rows = rows.without_uses()
     if q:
-        rows = rows.filter(Q(name__icontains=q) | Q(alt__icontains=q) | Q(caption__icontains=q))
+        has_words = Q(alt__icontains=q) | Q(caption__icontains=q)
+        rows = rows.filter(has_words | Q(name__icontains=q) if audience.is_gm else has_words)
     return rows.order_by("-created_at", "-pk")

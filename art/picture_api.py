@@ -87,7 +87,8 @@ def list_pictures(
     limit: Annotated[int, Query(ge=1, le=MOST_PICTURES)] = 50,
     offset: Annotated[int, Query(ge=0, le=100_000)] = 0,
 ) -> PictureList:
-    """Those that the key's audience may see. `q`: words of name, description or caption.
+    """Those that the key's audience may see. `q`: words of description or caption, for the audience
+    gm of the name, too.
     `deleted` ones are for the audience gm alone."""
     caller = require_gm(request) if show == "deleted" else caller_of(request)
     rows = pictures_to_list(caller.world, caller.audience, show=show, q=q)
@@ -152,7 +153,8 @@ def get_picture_file(
     size: Literal["file", "preview", "thumbnail"] = "file",
 ) -> Any:
     """`preview` has at most 1280, `thumbnail` 320 pixels a side (WebP)."""
-    return file_response(request, visible_picture(request, picture_id), size)
+    picture = visible_picture(request, picture_id)
+    return file_response(request, picture, size, caller_of(request).audience)
 
 
 @router.delete(
@@ -287,7 +289,7 @@ def visible_picture(request: HttpRequest, picture_id: UUID) -> Picture:
 def present_picture(picture: Picture, audience: Audience) -> PictureOut:
     return PictureOut(
         id=str(picture.pk),
-        name=picture.name,
+        name=pictures.shown_name(picture, audience),
         content_type=picture.content_type,
         width=picture.width,
         height=picture.height,

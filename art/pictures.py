@@ -25,7 +25,7 @@ from npcs.models import NPC
 from retrieval.errors import Conflict, Invalid, NotFound, TooLarge
 from retrieval.models import uuid7
 from retrieval.text import picture_targets, storage_flaw
-from worlds.audiences import Visibility
+from worlds.audiences import Audience, Visibility
 from worlds.models import Campaign, World
 from worlds.versions import require_version
 
@@ -149,6 +149,13 @@ def stored_file(picture: Picture, size: str) -> tuple[str, str]:
     preview."""
     smaller = getattr(picture, size) if size != "file" else None
     return (smaller.name, "image/webp") if smaller else (str(picture.file), picture.content_type)
+
+
+def shown_name(picture: Picture, audience: Audience, suffix: str = "") -> str:
+    """Return the name of the file, as it was uploaded, for game masters. It may tell what players
+    do not know (`the-traitor.png`), so they get the id. `suffix` replaces the ending."""
+    stem, _dot, own = picture.name.rpartition(".")
+    return f"{stem if audience.is_gm else picture.pk}.{suffix or own}"
 
 
 def markdown_of(picture: Picture) -> str:

@@ -162,7 +162,7 @@ class PictureOut(BaseModel):
     and adds to that of the places where the picture is shown."""
 
     id: str
-    name: str
+    name: str = Field(description="Of the file, as it was uploaded; for players it is the id.")
     content_type: str
     width: int
     height: int

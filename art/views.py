@@ -28,7 +28,7 @@ from art.models import Picture, PictureUse
 from knowledge.models import Lore, LorePassage
 from npcs.models import NPC
 from retrieval.errors import NotFound, Problem, StaleVersion
-from worlds.audiences import Visibility
+from worlds.audiences import Audience, Visibility
 from worlds.pages import Viewer, gm_page, page, render_page
 
 PICTURES_PER_PAGE = 60
@@ -180,10 +180,10 @@ def picture_file(request: HttpRequest, viewer: Viewer, picture: UUID, size: str)
     rows = Picture.objects.in_world(viewer.world).visible_to(viewer.audience)
     # A deleted one is shown to game masters only, in the list from which they restore it.
     rows = rows if viewer.is_gm else rows.present()
-    return file_response(request, get_object_or_404(rows, pk=picture), size)
+    return file_response(request, get_object_or_404(rows, pk=picture), size, viewer.audience)
 
 
-def file_response(request: HttpRequest, picture: Picture, size: str) -> Any:
+def file_response(request: HttpRequest, picture: Picture, size: str, audience: Audience) -> Any:
     """Return one of the three files of `picture`, or 304 if the caller has it."""
     stored, kind = pictures.stored_file(picture, size)
     etag = f'"{picture.pk}-{size}"'
@@ -196,7 +196,7 @@ def file_response(request: HttpRequest, picture: Picture, size: str) -> Any:
             raise NotFound(
                 _("The file of this picture is gone: restore it from a backup.")
             ) from error
-        name = f"{picture.name.rpartition('.')[0]}.{stored.rpartition('.')[2]}"
+        name = pictures.shown_name(picture, audience, stored.rpartition(".")[2])
         response["Content-Disposition"] = content_disposition_header(False, name)
     response["ETag"] = etag
     response["Cache-Control"] = "private, no-cache"

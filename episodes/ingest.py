@@ -22,6 +22,7 @@ from episodes.models import Episode, EpisodeVersion
 from episodes.scenes import scene_and_session, warnings_of_new_ids
 from episodes.schemas import EpisodeIn, IngestReport, Outcome
 from knowledge.graph.schemas import audiences_in_facts
+from knowledge.graph.upsert import require_own_entries
 from retrieval.errors import Conflict, Invalid, NotFound
 from retrieval.indexing import normalize_episode
 from retrieval.text import guess_language, without_secrets
@@ -94,6 +95,7 @@ def ingest_episode(
         return report
     if campaign:
         require_own_audiences(summary, campaign)
+    require_own_entries(world, summary.facts, only=campaign)
     plans = plan_effects(party, summary)  # before any write: a plan may refuse the episode
     warnings = warnings_of_new_ids(party, summary)
     outcome: Outcome = "replaced" if episode else "created"

@@ -182,7 +182,7 @@ def find_npcs(viewer: Viewer, question: str, _results: SiteResults) -> Iterable[
     rows = npcs.in_bulk(list(matches))
     for npc, score in ((rows[pk], score) for pk, score in matches.items() if pk in rows):
         url = reverse("npc", args=[viewer.world.slug, npc.slug])
-        text, language = npc.summary, npc.language
+        text, language = npc.open_summary, npc.language
         yield SiteHit(
             npc.name,
             url,

@@ -23,6 +23,7 @@ from npcs.profile_schemas import (
 from npcs.profiles import MOST_INFLUENCES, MOST_KNOWN, build_disposition, titles_of
 from npcs.schemas import DispositionOut, Influence, KnownSubject
 from npcs.score import ScoreChange, fold, label_of
+from retrieval.text import without_secrets
 from worlds.callers import Caller
 from worlds.models import Campaign
 
@@ -54,7 +55,9 @@ def read_gm_profile(caller: Caller, npc: str, party: str | None) -> NPCProfile |
             name=row["name"],
             aliases=row["aliases"],
             role=row["role"],
-            description=row["summary"],
+            description=row["summary"]
+            if caller.audience.is_gm
+            else without_secrets(row["summary"]),
             faction=row["faction"],
             home=row["home"],
             secrets=json.loads(row["secrets"]),

@@ -62,7 +62,7 @@ class NPCLinks:
             npc.slug,
             npc.name,
             npc.role or str(NPC._meta.verbose_name),
-            first_sentence(npc.summary),
+            first_sentence(npc.open_summary),
             npc.language,
             npc.visibility,
         )
@@ -79,7 +79,10 @@ class NPCLinks:
         secrets = Secret.objects.filter(pk__in={link.part for link in links if link.part})
         texts = dict(secrets.visible_to(audience).values_list("pk", "text"))
         npcs = NPC.objects.filter(pk__in={link.source_id for link in links}).visible_to(audience)
-        summaries = dict(npcs.values_list("pk", "summary"))
+        summaries = {
+            npc.pk: npc.summary if audience.is_gm else npc.open_summary
+            for npc in npcs.only("summary")
+        }
         return {
             link.pk: excerpt(
                 texts.get(link.part, "") if link.part else summaries.get(link.source_id, ""),

@@ -4,6 +4,7 @@ from typing import Any, ClassVar
 
 from django.contrib.postgres.fields import ArrayField
 from django.contrib.postgres.indexes import GinIndex
+from django.core.exceptions import ValidationError
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 from simple_history.models import HistoricalRecords
@@ -26,6 +27,7 @@ from npcs.disposition_models import (
 from npcs.kinship import validate_family
 from npcs.merge_models import MergedEntry, NPCMerge
 from npcs.opinion_models import DispositionRules, OpinionChange
+from retrieval.text import read_fences, without_secrets
 from worlds.audiences import Guarded, GuardedQuerySet, Visibility
 from worlds.trash import LIVE, TRASH_FIELDS, LiveManager
 
@@ -176,6 +178,21 @@ class NPC(TimestampedModel, Guarded, TrashedWithEntities):
 
     def __str__(self) -> str:
         return self.name
+
+    def clean(self) -> None:
+        """Refuse a secret block in the description: players who know the NPC read all of it."""
+        if read_fences(self.summary):
+            text = _(
+                "Everybody who knows this person reads the description. Write the secret among the "
+                "person's secrets, or into the text of the entry."
+            )
+            raise ValidationError({"summary": text})
+
+    @property
+    def open_summary(self) -> str:
+        """The description for players. Writers refuse secret blocks in it, but a text that was
+        stored before may have some."""
+        return without_secrets(self.summary)
 
     def visibility_changed(self) -> None:
         entities = GraphNode.objects.filter(world=self.world_id, slug=self.slug)

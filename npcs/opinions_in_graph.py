@@ -11,8 +11,8 @@ from knowledge.graph.models import NodeKind
 from knowledge.graph.protocol import View
 from npcs.dispositions import days_reached, decayed_score
 from npcs.models import NPC, Disposition
-from npcs.page_queries import changes_known_to, first_with_changes
-from npcs.profiles import apparent_dispositions
+from npcs.page_queries import first_with_changes
+from npcs.profiles import apparent_dispositions, changes_known_to
 from npcs.score import label_of
 from worlds.audiences import Audience
 from worlds.models import Party, World

@@ -14,6 +14,7 @@ from npcs.dispositions import days_reached, decayed_score, fold_ledger, has_soft
 from npcs.models import NPC, Disposition, DispositionChange
 from npcs.profiles import (
     apparent_dispositions,
+    changes_known_to,
     initial_disposition,
     present_disposition,
     present_influence,
@@ -172,12 +173,6 @@ def opinions_of_party(
     listed = first_with_changes(npcs, changes_known_to(party, audience), most=most)
     ids = [npc.pk for npc in listed]
     return list(zip(listed, apparent_dispositions(ids, party, audience), strict=True))
-
-
-def changes_known_to(party: Party, audience: Audience) -> Any:
-    """The changes towards `party` that count, of the episodes that `audience` may know."""
-    episodes = Episode.objects.of_party(party).visible_to(audience)
-    return DispositionChange.objects.filter(party=party, episode__in=episodes).in_force()
 
 
 def first_with_changes(npcs: Any, changes: Any, *, most: int) -> list[NPC]:

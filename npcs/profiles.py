@@ -7,13 +7,15 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from django.db.models import Q
+from django.contrib.postgres.fields import ArrayField
+from django.db.models import Exists, Func, OuterRef, Q, UUIDField
 
 from episodes.models import Episode
 from episodes.sql import fetch_rows
 from knowledge.graph.adjacency import neighbors_of_slug
 from knowledge.graph.labels import fact_sentence
 from knowledge.graph.protocol import View
+from knowledge.link_models import Link
 from knowledge.models import Lore, LorePassage, Rule
 from npcs.change_states import state_of
 from npcs.dispositions import half_life_of
@@ -29,6 +31,7 @@ from npcs.schemas import (
     KnownSubject,
 )
 from npcs.score import ScoreChange, decay, decay_axes, feelings_of, fold, label_of
+from retrieval.text import without_secrets
 from worlds.audiences import GM, NAMES_NO_CHARACTER, Audience, Guarded
 from worlds.models import Campaign, Party, World
 from worlds.reveals import in_campaign, models_with_visibility
@@ -79,7 +82,7 @@ def read_players_profile(
             name=row["name"],
             aliases=row["aliases"],
             role=row["role"],
-            description=row["summary"],
+            description=without_secrets(row["summary"]),
             faction=row["faction"],
             home=row["home"],
             secrets=json.loads(row["secrets"]),
@@ -215,13 +218,27 @@ def present_change(entry: Any) -> ChangedDisposition:
     return ChangedDisposition(**present_influence(entry).model_dump(), npc_id=entry.npc.slug)
 
 
+def changes_known_to(party: Party, audience: Audience) -> Any:
+    """The changes towards `party` that count, of the episodes that `audience` may know; for players
+    those of NPCs whom the open text of the episode names, because who else was there is not theirs
+    to know."""
+    episodes = Episode.objects.of_party(party).visible_to(audience)
+    changes = DispositionChange.objects.filter(party=party, episode__in=episodes).in_force()
+    if audience.is_gm:
+        return changes
+    npc = Func(
+        OuterRef("npc"), template="ARRAY[%(expressions)s]", output_field=ArrayField(UUIDField())
+    )
+    named = Link.objects.filter(source_kind="episode", source_id=OuterRef("episode"), secret=False)
+    return changes.filter(Exists(named.filter(targets__contains=npc)))
+
+
 def apparent_dispositions(npcs: Sequence[UUID], party: Party, audience: Audience) -> list[Apparent]:
     """Return the apparent disposition of each NPC, by their ids and in their order, with one query.
-    It folds only the changes in episodes that `audience` knows: no corrections, nothing held."""
-    episodes = Episode.objects.filter(party=party).visible_to(audience)
-    ledger = DispositionChange.objects.filter(npc__in=npcs, party=party, episode__in=episodes)
+    It folds only the changes that `audience` may know of: no corrections, nothing held."""
+    ledger = changes_known_to(party, audience).filter(npc__in=npcs)
     entries: dict[UUID, list[Any]] = defaultdict(list)
-    for entry in ledger.in_force().in_order().annotate_episode():
+    for entry in ledger.in_order().annotate_episode():
         entries[entry.npc_id].append(entry)
     return [_apparent(party.slug, entries[npc]) for npc in npcs]
 
@@ -260,7 +277,8 @@ def present_reveals(
             kind=entry.subject_kind,
             id=str(entry.subject_id),
             title=titles[entry.subject_kind, entry.subject_id],
-            note=entry.note,
+            # A remark among game masters, as the reason of a correction is.
+            note=entry.note if audience.is_gm else "",
             summary_id=entry.episode_ref if entry.episode_ref in known else "",
             in_world_label=entry.in_world_label,
         )

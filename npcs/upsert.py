@@ -5,6 +5,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, Literal
 from uuid import UUID
 
+from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.db.models import F
 from django.utils import timezone
@@ -150,12 +151,12 @@ def store_npcs(
         require_version(stored, (expected_versions or {}).get(npc.pk))
         if stored is None:
             outcomes.append("created")
-            require_merged(npc, None)
+            require_sound_texts(npc, None)
         elif npc.pk not in with_new_secrets and versioned_fields(stored) == versioned_fields(npc):
             outcomes.append("unchanged")
         else:
             outcomes.append("changed")
-            require_merged(npc, stored)
+            require_sound_texts(npc, stored)
             npc.version, npc.updated_at = stored.version + 1, timezone.now()
             changed[npc] = differing_fields(stored, npc)
     pairs = list(zip(npcs, outcomes, strict=True))
@@ -280,8 +281,15 @@ def versioned_fields(npc: NPC) -> dict[str, Any]:
     return {name: getattr(npc, name) for name in (*COPIED, *LINKED, *LISTS)}
 
 
-def require_merged(npc: NPC, stored: NPC | None) -> None:
-    """Raise `Invalid` for an edited text in which a merge was not finished."""
+def require_sound_texts(npc: NPC, stored: NPC | None) -> None:
+    """Raise `Invalid` for an edited text in which a merge was not finished, and for a description
+    with a secret block: players who know the NPC read all of it."""
+    if stored is None or stored.summary != npc.summary:
+        try:
+            npc.clean()
+        except ValidationError as refusal:
+            [text] = refusal.messages
+            raise Invalid(f"summary: {text}", errors=[{"loc": ["summary"], "msg": text}]) from None
     for name in ("summary", "voice", "goals", "play_now"):
         value = getattr(npc, name)
         if stored and getattr(stored, name) == value:

@@ -32,7 +32,7 @@ from knowledge.graph.schemas import (
     audiences_in_facts,
 )
 from knowledge.graph.store_selection import graph_store_for
-from knowledge.graph.upsert import MAX_BATCH, upsert_facts
+from knowledge.graph.upsert import MAX_BATCH, require_own_entries, upsert_facts
 from retrieval.errors import NotFound
 from worlds.audience_names import missing_audiences, require_audiences
 from worlds.base_schemas import StrictModel
@@ -128,6 +128,7 @@ def write_facts(request: HttpRequest, batch: Body[FactBatch]) -> UpsertResult:
     contradicts another is stored beside it, and the answer lists the contradiction."""
     caller = require_gm(request)
     require_facts_audiences(caller, batch.facts)
+    require_own_entries(caller.world, batch.facts, only=caller.campaign)
     return upsert_facts(caller.world, batch.facts)
 
 

@@ -1,10 +1,11 @@
 """Write batches of facts: idempotent, validated, never overwriting an edge."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from uuid import UUID
 
 from django.db import IntegrityError, connection, transaction
+from django.db.models import Q
 from django.dispatch import Signal
 from django.utils.text import slugify
 from django.utils.translation import gettext as _
@@ -31,7 +32,7 @@ from knowledge.graph.schemas import (
 )
 from retrieval.errors import Conflict, Invalid, NotFound
 from retrieval.text import numbered_slug
-from worlds.models import World
+from worlds.models import Campaign, World
 
 MAX_BATCH = 1000
 BATCH = 500
@@ -59,6 +60,24 @@ def upsert_facts(world: World, facts: Sequence[GraphFact]) -> UpsertResult:
         raise Conflict(
             _("The database refuses these facts: %(reason)s") % {"reason": reason}
         ) from error
+
+
+def require_own_entries(
+    world: World, facts: Iterable[GraphFact], *, only: Campaign | None = None
+) -> None:
+    """Raise `Invalid` for entities that name as their entry one that `world` does not have, such as
+    a hidden one of another world; with `only`, one of another campaign."""
+    named = {fact.node.lore_id for fact in facts if fact.node and fact.node.lore_id}
+    if not named:
+        return
+    # With those in the trash, which may come back.
+    entries = GraphNode._meta.get_field("lore").related_model._base_manager
+    rows = entries.filter(world=world, pk__in=named)
+    if only:
+        rows = rows.filter(Q(campaign=None) | Q(campaign=only))
+    if missing := named - set(rows.values_list("pk", flat=True)):
+        ids = ", ".join(map(str, sorted(missing)))
+        raise Invalid(_("lore_id: no entry %(ids)s here.") % {"ids": ids})
 
 
 def lock_graph(world: World) -> None:

@@ -23,6 +23,7 @@ from knowledge.importers.foundry_pf2e import (
 from knowledge.importers.html import html_to_markdown
 from knowledge.importers.markup import PictureCollector, adopt_pictures
 from retrieval.errors import Invalid
+from retrieval.text import without_secrets
 
 Document = dict[str, Any]
 
@@ -242,7 +243,8 @@ class DocumentReader:
         return {
             "kind": ("character" if is_person else "monster") if is_creature else kind,
             "body": body,
-            "person": PersonDraft(summary=public, goals=goals, play_now=lines),
+            # Its secrets stand in the body.
+            "person": PersonDraft(summary=without_secrets(public), goals=goals, play_now=lines),
             "relations": tuple(RelationDraft(name, "owns") for name in dict.fromkeys(belongings))
             if is_person
             else (),

@@ -101,9 +101,10 @@ class Vault:
     def collect(self) -> None:
         texts = self._texts()
         for row in self._entries():
-            note = self._new_note(
-                row.title, row.folder, entry_fields(row, self.audience), row.aliases
-            )
+            # Folders may be called *Villains*: no page shows them to players either.
+            folder = row.folder if self.audience.is_gm else ""
+            fields = entry_fields(row, self.audience)
+            note = self._new_note(row.title, folder, fields, row.aliases)
             is_canon = row.campaign is None
             if self.audience.is_gm and is_canon and slugify(note.file) != row.slug:
                 note.fields[SLUG_FIELD] = row.slug  # of an entry that was renamed
@@ -159,7 +160,7 @@ class Vault:
             if note is None:
                 fields = {"kind": "biography", "aliases": list(npc.aliases)}
                 note = self._new_note(npc.name, PEOPLE, fields, npc.aliases)
-                note.body = npc.summary
+                note.body = npc.summary if self.audience.is_gm else npc.open_summary
             self._note_of[npc.pk] = note
             person = self._person_fields(npc)
             note.fields |= {
@@ -174,7 +175,7 @@ class Vault:
         shown = profile_for_players(npc, self.audience, None).static
         fields = {"role": npc.role, "home": shown.home, "faction": shown.faction}
         if not self.audience.is_gm:
-            return {**fields, "summary": npc.summary}
+            return {**fields, "summary": npc.open_summary}
         own = {"home": npc.home, "faction": npc.faction, "voice": npc.voice}
         lists = {"goals": list(npc.goals), "play_now": list(npc.play_now)}
         return {**fields, "summary": npc.summary, **own, **lists}
@@ -225,7 +226,7 @@ class Vault:
             return ""
         stem, _dot, suffix = picture.name.rpartition(".")
         suffix = picture.file.name.rpartition(".")[2]
-        plain = plain_name(stem or picture.name) or "picture"
+        plain = (self.audience.is_gm and plain_name(stem or picture.name)) or "picture"
         # The end of the id makes it unique: many pictures are called image.png.
         name = f"{plain}-{key[-6:].lower()}.{suffix}"
         self.used_pictures[name] = picture
@@ -279,7 +280,7 @@ def entry_fields(row: Lore, audience: Audience) -> dict[str, Any]:
     fields: dict[str, Any] = {
         "kind": row.custom_kind.slug if row.custom_kind else row.kind,
         "aliases": list(row.aliases),
-        "tags": list(row.tags),
+        "tags": list(row.tags) if audience.is_gm else [],
         "language": row.language,
         "in_world_at": row.in_world_at,
         "in_world_label": row.in_world_label,

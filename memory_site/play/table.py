@@ -241,8 +241,8 @@ def open_person(viewer: Viewer, people: PeopleAtTable, slug: str) -> Opened:
     url = reverse("npc", args=[viewer.world.slug, npc.slug]) + f"?party={people.party.slug}"
     own = npc.biography if npc.biography and is_about_one(npc.biography) else None
     biography = without_secrets(own.body if own else "")
-    is_open = bool(npc.summary) or own is None or not person.is_known or knowledge.knows(own)
-    shown, rest = cut_text((npc.summary or biography) if is_open else "", SHOWN_OF_PEOPLE)
+    is_open = bool(npc.open_summary) or own is None or not person.is_known or knowledge.knows(own)
+    shown, rest = cut_text((npc.open_summary or biography) if is_open else "", SHOWN_OF_PEOPLE)
     note, hidden_note = knowledge.notes_on(npc)
     return Opened(
         "npc",

@@ -94,7 +94,7 @@ def present_people(
             row.name,
             reverse("npc", args=[world.slug, row.slug]),
             row.role,
-            first_sentence(row.summary),
+            first_sentence(row.open_summary),
             row.language,
             portraits.get(row.pk),
             learned.get(row.pk),

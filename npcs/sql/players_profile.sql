@@ -33,6 +33,11 @@ SELECT
       WHERE c.npc_id = n.id AND c.party_id = about.id AND c.about_id IS NULL
         AND ((NOT c.held AND ruling.kind IS NULL) OR ruling.kind IN ('approval', 'restoration'))
         AND e.party_id = about.id AND e.retracted_at IS NULL AND e.version = c.episode_version
+        -- Who else was there is not theirs to know (`changes_known_to`).
+        AND (%(gm)s OR EXISTS (
+          SELECT FROM knowledge_link k
+          WHERE k.source_kind = 'episode' AND k.source_id = e.id AND NOT k.secret AND k.targets @> ARRAY[n.id]
+        ))
         AND (
           %(gm)s OR e.visibility = 'public'
           OR (e.visibility = 'revealed' AND (

@@ -3,7 +3,9 @@
 import json
 from collections.abc import Callable
 from io import BytesIO
+from pathlib import Path
 from typing import Any
+from zipfile import ZipFile
 
 import pytest
 from django.contrib.auth import get_user_model
@@ -20,9 +22,11 @@ from episodes.ingest import ingest_episode, retract_episode
 from episodes.schemas import EpisodeIn
 from knowledge.entry_store import save_entry
 from knowledge.models import Lore
+from memory_site.archive.vault import write_vault
 from npcs.models import NPC
 from tests import cast
 from tests.art.image_samples import SCRIPT, image_bytes
+from tests.conftest import ApiClient
 from worlds.audiences import Audience
 from worlds.models import Campaign, Membership, Party, World
 from worlds.reveals import reveal
@@ -71,6 +75,7 @@ def who_sees(pages: Pages, picture: Picture, size: str = "") -> set[str]:
 
 GMS = {"gm", "designer"}
 PARTY = {"player", "gm viewing as the party"}
+PAGES = ("lore/mill/", "handouts/", "new/", "known/")
 EVERYONE = GMS | PARTY | {"other player", "guest"}
 
 
@@ -215,6 +220,32 @@ def test_the_answer_can_be_nothing_but_a_picture(pages: Pages, picture: Picture)
     assert "private" in again["Cache-Control"]
     small = pages["gm"].get(f"/w/ferrymark/pictures/{picture.pk}/thumbnail/")
     assert (small["Content-Type"], small["ETag"] != answer["ETag"]) == ("image/webp", True)
+
+
+def test_the_name_of_the_file_is_the_game_masters(
+    world: World, pages: Pages, client_with_key: Callable[..., ApiClient], tmp_path: Path
+) -> None:
+    """It may tell what players do not know of what they see."""
+    betrayal = store_picture(world, image_bytes("PNG", (400, 300)), name="the-traitor.png")
+    place_picture(betrayal, write_entry(world))
+    own = 'inline; filename="the-traitor.{}"'
+    key = client_with_key(audience="party:lanternbearers", scopes=["tools:read"])
+    told = []
+    for size, suffix in (("", "png"), ("preview/", "webp"), ("thumbnail/", "webp")):
+        url = f"/w/ferrymark/pictures/{betrayal.pk}/{size}"
+        assert pages["gm"].get(url)["Content-Disposition"] == own.format(suffix)
+        told.append(pages["player"].get(url)["Content-Disposition"])
+        assert told[-1] == f'inline; filename="{betrayal.pk}.{suffix}"'
+    file = key.client.get(f"/api/v1/world/pictures/{betrayal.pk}/file")
+    told += [file["Content-Disposition"], str(key.get(f"world/pictures/{betrayal.pk}"))]
+    assert key.get("world/pictures?q=traitor")[1]["total"] == 0
+    assert client_with_key(audience="gm").get("world/pictures?q=traitor")[1]["total"] == 1
+    told += [pages["player"].get(f"/w/ferrymark/{page}").content.decode() for page in PAGES]
+    write_vault(world, tmp_path / "vault.zip", audience=Audience("public"))
+    with ZipFile(tmp_path / "vault.zip") as vault:
+        told += [*vault.namelist(), vault.read("Mill.md").decode()]
+    assert f"attachments/picture-{str(betrayal.pk)[-6:]}.png" in told
+    assert "traitor" not in "".join(told)
 
 
 def test_who_knows_the_tag_but_may_not_see_the_picture_gets_404(

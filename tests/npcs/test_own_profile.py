@@ -173,3 +173,15 @@ def test_the_episodes_of_a_party_are_not_for_it_and_it_is_told_where_its_own_pas
         assert (status, problem["candidates"]) == (404, [])
         assert "memory_ask" in problem["detail"]
         assert "`about`" in problem["detail"]
+
+
+def test_the_note_of_a_reveal_is_the_game_masters(
+    engine: ApiClient, as_mira: ApiClient, jory: NPC
+) -> None:
+    note = {"note": "So that she trusts him before he sells her."}
+    told = {"kind": "npc", "id": "jory-fenn", "audience": "npc:mira-voss", **note}
+    assert engine.post("world/reveals", told)[0] < 300
+    [known] = ask(as_mira)[1]["dynamic"]["knows"]
+    assert (known["title"], known["note"]) == ("Jory Fenn", "")
+    [known] = ask(engine)[1]["dynamic"]["knows"]
+    assert known["note"] == note["note"]

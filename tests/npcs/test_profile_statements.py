@@ -11,6 +11,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from episodes.models import Episode
+from knowledge.link_models import Link
 from knowledge.models import Lore
 from npcs.models import NPC, DispositionChange, Secret
 from npcs.profiles import apparent_dispositions, profile_for_players
@@ -95,7 +96,21 @@ def people(world: World, lanternbearers: Party) -> list[NPC]:
         for _change in range(8):
             add_change(npc, lanternbearers, chance.choice(episodes), chance)
         people.append(npc)
+    for episode in episodes:
+        name_in_text(episode, chance.sample(people, 30), is_secret=chance.random() < 0.2)
     return people
+
+
+def name_in_text(episode: Episode, npcs: list[NPC], *, is_secret: bool) -> None:
+    Link.objects.create(
+        world=episode.world,
+        source_kind="episode",
+        source_id=episode.pk,
+        field="what",
+        position=0,
+        secret=is_secret,
+        targets=[npc.pk for npc in npcs],
+    )
 
 
 def add_change(npc: NPC, party: Party, episode: Episode, chance: random.Random) -> None:

@@ -15,8 +15,9 @@ from npcs import page_queries
 from npcs.admin import DispositionAdmin
 from npcs.gm_profile import read_gm_profile
 from npcs.models import NPC, DispositionChange, Secret
+from npcs.opinions_in_graph import opinions_to_draw
 from tests.conftest import ApiClient
-from worlds.audiences import Audience
+from worlds.audiences import GM, Audience, audience_of_party
 from worlds.callers import Caller
 from worlds.models import Party, World
 
@@ -227,9 +228,10 @@ def test_players_read_what_they_may_and_nothing_else(
     NPC.objects.filter(pk=mira.pk).update(
         voice="marker-voice", goals=["marker-goal"], play_now=["marker-play"]
     )
-    ingest(engine, 1, 20)
-    ingest(engine, 2, 15, visibility="gm")
-    ingest(engine, 3, -70)
+    met = {"what": "They met Mira Voss."}
+    ingest(engine, 1, 20, **met)
+    ingest(engine, 2, 15, visibility="gm", **met)
+    ingest(engine, 3, -70, **met)
     engine.post(
         "world/npcs/mira-voss/changes",
         {"party_id": "lanternbearers", "delta": -100, "reason": "marker-reason"},
@@ -247,6 +249,25 @@ def test_players_read_what_they_may_and_nothing_else(
         "summary_ids": ["ep-1"],
     }
     assert profile["static"]["secrets"] == []
+
+
+def test_players_are_not_told_who_watched_them_unseen(
+    engine: ApiClient, client_with_key: Callable[..., ApiClient], mira: NPC, lanternbearers: Party
+) -> None:
+    """What an episode changed of the mind of somebody whom its open text does not name."""
+    player = client_with_key(audience="party:lanternbearers")
+    ingest(engine, 1, -9, what="They robbed the mill.", who={"npcs": ["mira-voss"]})
+    ingest(engine, 2, -9, what="They hid the flour.\n\n:::secret\nMira Voss listened.\n:::\n")
+    assert read_profile(player)["apparent"]["summary_ids"] == []
+    known = audience_of_party(lanternbearers)
+    assert page_queries.opinions_of_party(lanternbearers, known) == []
+    assert opinions_to_draw(mira.world, known, [mira.slug], [lanternbearers]) == []
+    assert len(page_queries.opinions_of_party(lanternbearers, GM)) == 1
+    ingest(engine, 3, 12, what="They paid Mira Voss.")
+    assert read_profile(player)["apparent"]["summary_ids"] == ["ep-3"]
+    assert read_profile(player)["apparent"]["direction"] == "rising"
+    [(npc, apparent)] = page_queries.opinions_of_party(lanternbearers, known)
+    assert (npc, apparent.direction) == (mira, "rising")
 
 
 def test_a_profile_shows_a_secret_to_the_party_that_learned_it(

@@ -1,17 +1,22 @@
 """The graph over REST and in the admin."""
 
+from uuid import uuid4
+
 import pytest
 from django.contrib.auth import get_user_model
 from django.test import Client
 
+from knowledge.entry_store import save_entry
 from knowledge.graph.contradiction_models import Contradiction
 from knowledge.graph.contradictions import open_contradictions
 from knowledge.graph.models import GraphEdge, GraphNode
 from knowledge.graph.upsert import upsert_facts
+from knowledge.models import Lore
 from tests.knowledge.graph.conftest import edge, node
+from worlds.models import World
 
 pytestmark = pytest.mark.django_db
-FACTS, NEIGHBORS = "world/graph/facts", "world/graph/neighbors"
+FACTS, NEIGHBORS, EPISODES = "world/graph/facts", "world/graph/neighbors", "world/episodes"
 
 
 @pytest.fixture
@@ -105,3 +110,20 @@ def test_a_contradiction_is_decided_in_the_admin(designer, world, cast):
     designer.post("/admin/knowledge/contradiction/", form)
     assert Contradiction.objects.get().resolved_by == "designer"
     assert GraphEdge.objects.believed_now().get(dst__name="Ferrymark").until == 9
+
+
+@pytest.mark.parametrize("operation", ["facts", "episode"])
+def test_no_entity_takes_an_entry_of_another_world(engine, lanternbearers, operation):
+    """Its title would be read there, and whether there is such an entry anywhere."""
+    elsewhere = World.objects.create(slug="elsewhere", name="Elsewhere")
+    hidden = Lore(world=elsewhere, slug="vault", title="Vault", kind="place", visibility="gm")
+    save_entry(hidden)
+    refusals = []
+    for lore_id in (str(hidden.pk), str(uuid4())):
+        facts = [{"node": {"kind": "Location", "name": "Cellar", "lore_id": lore_id}}]
+        body = {"summary_id": "e1", "party_id": "lanternbearers", "what": "Fog.", "facts": facts}
+        where, sent = (FACTS, {"facts": facts}) if operation == "facts" else (EPISODES, body)
+        status, problem = engine.post(where, sent)
+        refusals.append((status, problem["detail"].replace(lore_id, "X")))
+    assert refusals == [(422, "lore_id: no entry X here.")] * 2
+    assert not GraphNode.objects.filter(name="Cellar").exists()

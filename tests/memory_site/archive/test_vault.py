@@ -1,5 +1,6 @@
 """A world as a vault: what Obsidian needs, only what the audience may know, and back again."""
 
+import re
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -88,6 +89,17 @@ def test_a_party_gets_what_it_may_know(written: World, lanternbearers: Any, tmp_
     assert "It is cracked." in everything
     for hidden in ("hollow", "Traitor", "Nobody knows", "visibility", "revealed_to", "[!secret]"):
         assert hidden not in everything
+
+
+def test_folders_and_tags_are_for_game_masters(written: World, tmp_path: Path) -> None:
+    """They may say what players do not know, and no page shows them to players."""
+    Lore.objects.filter(title="Carrow Ford").update(folder="Villains/Lairs", tags=["betrayal"])
+    write_vault(written, tmp_path / "gm.zip", audience=GM)
+    assert "betrayal" in notes(tmp_path / "gm.zip")["Villains/Lairs/Carrow Ford.md"]
+    write_vault(written, tmp_path / "players.zip", audience=Audience("party", "lanternbearers"))
+    files = notes(tmp_path / "players.zip")
+    assert "[[The Bell]]" in files["Carrow Ford.md"]
+    assert not re.search("villain|lair|betrayal", str(files), re.IGNORECASE)
 
 
 def test_people_are_notes_with_their_fields(written: World, mira: NPC, tmp_path: Path) -> None:
@@ -208,7 +220,7 @@ def test_the_data_of_an_entry_is_for_game_masters(written: World, tmp_path: Path
     write_vault(written, tmp_path / "vault.zip", audience=GM)
     assert "curse: deafness" in notes(tmp_path / "vault.zip")["North/Relics/The Bell.md"]
     write_vault(written, tmp_path / "public.zip", audience=PUBLIC)
-    assert "deafness" not in notes(tmp_path / "public.zip")["North/Relics/The Bell.md"]
+    assert "deafness" not in notes(tmp_path / "public.zip")["The Bell.md"]
 
 
 def test_pictures_come_back_and_hidden_ones_stay_hidden(world: World, tmp_path: Path) -> None:

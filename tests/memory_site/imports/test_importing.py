@@ -494,6 +494,22 @@ def test_foundry_secrets_and_hidden_pages_stay_secret(world: World, tmp_path: Pa
     assert "[[Mira]]" in Lore.objects.get().body
 
 
+def test_a_foundry_secret_in_a_public_biography_is_not_in_the_description(
+    world: World, tmp_path: Path
+) -> None:
+    """Players read the description whole; the secret stands in the text of the entry."""
+    public = "<p>Mends nets.</p><section class='secret'><p>Howls.</p></section>"
+    actor = {
+        "name": "Tam Reed",
+        "type": "npc",
+        "prototypeToken": {"actorLink": True},
+        "system": {"details": {"biography": {"public": public, "value": ""}}},
+    }
+    import_file(world, tmp_path, "a.json", actor, "foundry", visibility=Visibility.PUBLIC)
+    assert NPC.objects.get().summary == "Mends nets."
+    assert LorePassage.objects.get(secret=True).text == "Howls."
+
+
 def test_a_table(world: World, tmp_path: Path) -> None:
     text = (
         "Title,Body,Kind,Aliases,in_world_at,Mood\nThe Fall,Rain.,event,Collapse|Ruin,12.5,grim\n"

@@ -3648,7 +3648,8 @@ export interface paths {
         };
         /**
          * List pictures
-         * @description Those that the key's audience may see. `q`: words of name, description or caption.
+         * @description Those that the key's audience may see. `q`: words of description or caption, for the audience
+         *     gm of the name, too.
          *     `deleted` ones are for the audience gm alone.
          */
         get: operations["picture_list"];
@@ -10515,7 +10516,7 @@ export interface components {
         Picture: {
             /** @description Id of the row. */
             id: string;
-            /** @description Its name. */
+            /** @description Of the file, as it was uploaded; for players it is the id. */
             name: string;
             /** @description Media type of the file. */
             content_type: string;
