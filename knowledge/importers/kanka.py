@@ -235,10 +235,10 @@ class EntityReader:
         for target, role, private in self._memberships():
             words = f"member: {role}"[:80] if role else "member of"
             yield RelationDraft(target.name, words, private=private)
-        if self.module == "characters":
+        if is_person := self.module == "characters":
             yield from self._kin()
         for place in self._places():
-            yield RelationDraft(place.name, "located in")
+            yield RelationDraft(place.name, "lives in" if is_person else "located in")
         yield from self._named_by_fields()
 
     def _named_by_fields(self) -> Iterator[RelationDraft]:

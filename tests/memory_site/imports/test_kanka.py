@@ -173,7 +173,7 @@ def test_a_person_brings_families_race_places_tags_and_other_names(
         ("member of", "House Voss", False),
         ("member of", "House Korr", True),
         ("race", "Tidefolk", False),
-        ("located in", "Carrow", False),
+        ("lives in", "Carrow", False),
     }
     assert (mira.entry.aliases, mira.entry.tags) == (["Ink"], ["Clerks"])
     assert mira.entry.extra["tags"] == ["Traitors"]
@@ -221,6 +221,16 @@ def test_a_timeline_has_its_eras_in_order(drafts: dict[str, LoreDraft]) -> None:
 def test_modules_of_the_campaign_are_kinds_of_their_own(drafts: dict[str, LoreDraft]) -> None:
     heron = drafts["Heron"]
     assert (heron.entry.body, heron.template, heron.relations) == ("A barge.", "Ship", ())
+
+
+def test_what_a_field_of_the_npc_states_is_one_relation(imported: World) -> None:
+    edges = GraphEdge.objects.believed_now().filter(src__name="Mira", dst__name="Carrow")
+    assert list(edges.values_list("label", flat=True)) == ["lives in"]
+
+
+def test_words_that_say_what_the_relation_says_are_no_label(imported: World) -> None:
+    edge = GraphEdge.objects.believed_now().get(src__name="Seal", dst__name="Mira")
+    assert (edge.relation_id, edge.label) == ("OWNED_BY", "")
 
 
 def test_a_species_is_no_person(imported: World) -> None:
