@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from knowledge.entry_store import save_entry
 from knowledge.graph.models import GraphEdge
 from knowledge.graph.protocol import View
 from knowledge.importers.drafts import LoreDraft
@@ -266,3 +267,27 @@ def test_the_name_of_a_private_entity_stays_out_of_open_texts(tmp_path: Path) ->
     assert drafts["The Whisperer"].entry.body == "[[The Vault]] is mine."
     notes = {problem.file: problem.message for problem in reading.problems}
     assert "The Whisperer" in notes["characters/mira.json"]
+
+
+@pytest.mark.parametrize(
+    ("origin", "body"),
+    [("", "A rumour."), ("worldanvil:7", "A rumour."), ("kanka:old", "[[The Vault]] is mine.")],
+)
+def test_a_private_entity_does_not_replace_what_players_see(
+    world: World, tmp_path: Path, origin: str, body: str
+) -> None:
+    save_entry(
+        Lore(
+            world=world,
+            slug="the-whisperer",
+            title="The Whisperer",
+            body="A rumour.",
+            origin=origin,
+            status="published",
+            visibility="public",
+        )
+    )
+    report = import_files(world, tmp_path, FILES)
+    assert Lore.objects.get(slug="the-whisperer").body == body
+    notes = [str(problem) for problem in report.problems if "players see an entry" in str(problem)]
+    assert len(notes) == (body == "A rumour.")
