@@ -3,6 +3,7 @@
 import re
 from typing import NamedTuple
 
+from knowledge.graph.labels import PROGRAM_LABELS
 from knowledge.graph.models import FREE_RELATION, NodeKind
 from knowledge.graph.relations import Relations
 
@@ -66,6 +67,14 @@ def relation_for(relations: Relations, words: str, src: NodeKind, dst: NodeKind)
             return code
     is_place = src == dst == NodeKind.LOCATION and PLACE_IN_PLACE.search(words)
     return "PART_OF" if is_place and (src, dst) in joins_of(relations, "PART_OF") else FREE_RELATION
+
+
+def label_for(words: str, code: str) -> str:
+    """The label of a fact whose relation has this code: nothing for words that say no more than
+    the relation does, a label that pages translate if the words are one, else the words."""
+    if words.casefold() in PROGRAM_LABELS:
+        return words.casefold()
+    return "" if relation_of_phrase(words) == (code, "") else words
 
 
 def joins_of(relations: Relations, code: str) -> frozenset[tuple[str, str]]:

@@ -11,6 +11,7 @@ from episodes.lookup import find_episode
 from episodes.models import Episode
 from episodes.queries import present_episode
 from episodes.titles import title_of
+from knowledge.links import unlink_unknown
 from knowledge.models import Lore, LorePassage, Rule
 from memory_site import toolbox
 from memory_site.compact import compact
@@ -124,7 +125,7 @@ def read(uri: str, caller: Caller) -> types.TextResourceContents:
             candidates=[each.uri_template for each in TEMPLATES],
         )
     kind = KINDS[name]
-    text = kind.read(reference, caller)
+    text = unlink_unknown(kind.read(reference, caller), caller)
     return types.TextResourceContents(uri=uri, mime_type=kind.mime_type, text=text)
 
 

@@ -21,6 +21,7 @@ from pydantic import BaseModel
 from art.tools import art_suggest
 from episodes.tools import session_fetch
 from knowledge.fact_check.tool import lore_assert
+from knowledge.links import unlink_unknown
 from knowledge.tools import lore_search, rules_lookup
 from memories.agent_tools import (
     error_lookup,
@@ -245,6 +246,8 @@ def run_tool(tool: Tool, arguments: Mapping[str, Any], call: audit.Call) -> Base
             "Leave out `explain`: it would disclose what this audience may not know."
         )
     answer: BaseModel = add_dates(tool.function(ask, call.caller), call.caller.world)
+    if tool.reads_only:  # an agent's own memory is shown as it was written
+        unlink_unknown(answer, call.caller)
     call.row_ids = partial(shown_ids, answer)
     call.degraded = list(getattr(answer, "degraded", ()))
     return answer

@@ -4,10 +4,11 @@ for.
 A page never decides what may be seen: it passes `viewer.audience` to the querysets.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property, wraps
-from typing import Any, Concatenate
+from typing import Any, Concatenate, NamedTuple
 from urllib.parse import urlsplit
 
 from django.contrib.auth.decorators import login_required
@@ -178,6 +179,24 @@ def worlds_of(user: Any) -> Any:
     """The worlds that `user` belongs to."""
     worlds = World.objects.order_by("name")
     return worlds if user.is_superuser else worlds.filter(memberships__user=user)
+
+
+class ListedWorld(NamedTuple):
+    """A world of a list, and the name that tells it from the others of the list."""
+
+    world: World
+    name: str
+
+
+def listed_worlds(worlds: Iterable[World]) -> list[ListedWorld]:
+    """Return the worlds with their names. A copy has the name of the world that it was made of, so
+    worlds of one name have their addresses beside it."""
+    rows = list(worlds)
+    counts = Counter(world.name for world in rows)
+    return [
+        ListedWorld(each, f"{each.name} ({each.slug})" if counts[each.name] > 1 else each.name)
+        for each in rows
+    ]
 
 
 def viewer_of(request: HttpRequest, slug: str) -> Viewer:

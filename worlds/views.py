@@ -16,6 +16,7 @@ from worlds.pages import (
     Viewer,
     gm_page,
     is_for_game_masters,
+    listed_worlds,
     render_page,
     viewer_of,
     worlds_of,
@@ -32,7 +33,7 @@ def worlds(request: HttpRequest) -> HttpResponse:
     user_worlds = list(worlds_of(request.user))
     if len(user_worlds) == 1:
         return redirect("world-home", world=user_worlds[0].slug)
-    return render(request, "gm/worlds.html", {"worlds": user_worlds})
+    return render(request, "gm/worlds.html", {"worlds": listed_worlds(user_worlds)})
 
 
 @require_POST

@@ -11,7 +11,9 @@ TAG = r"\[(?P<close>/)?(?P<name>[a-zA-Z][a-zA-Z0-9]{0,30}|\*)(?P<value>[:=|][^\[
 TOKEN = re.compile(f"{MENTION}|{TAG}")
 MARKS = {"b": "**", "i": "*", "s": "~~", "strike": "~~", "code": "`", "em": "*", "strong": "**"}
 BLOCKS = ("p", "center", "left", "right", "justify", "ul", "ol", "list", "quote", "aloud")
-SECRETS = ("spoiler", "secret", "dc", "gm")
+SECRETS = ("spoiler", "secret", "gm")
+KEY_VALUE = re.compile(r"--(?P<key>[^\n:\[\]]{1,80})::(?P<value>[^\n]{0,500}?)--")
+"""`--Inhabitants::24000--`: a line of the panel beside an article."""
 LINE_BREAKS = {"br": "\n", "hr": "\n\n---\n\n", "*": "\n- ", "li": "\n- "}
 CELLS = ("td", "th")
 HEADING = re.compile(r"h[1-6]")
@@ -22,6 +24,7 @@ def bbcode_to_markdown(text: str, *, titles: Titles, pictures: PictureCollector)
     """Return Markdown. Spoilers become secret blocks. `titles` are those of articles by their id;
     `pictures` finds images by the number that the text names them by."""
     writer = BBCodeWriter(titles, pictures)
+    text = KEY_VALUE.sub(r"[br][b]\g<key>:[/b] \g<value>[br]", text)
     at = 0
     for token in TOKEN.finditer(text):
         writer.add(text[at : token.start()])
@@ -152,6 +155,8 @@ LAYOUT = (
     "articletoc",
     "section",
     *(
+        # A drop cap: the first letter of a text, or a few of them.
+        "dc",
         "u",
         "sup",
         "sub",

@@ -1,5 +1,6 @@
 """Links as data: who links to what, what is broken, what nobody links to, and how to mend it."""
 
+from knowledge.links.answers import unlink_unknown
 from knowledge.links.name_clashes import NameClash, claims_of_entry, other_claims
 from knowledge.links.orphans import orphans
 from knowledge.links.queries import (
@@ -32,5 +33,6 @@ __all__ = [
     "rename_everywhere",
     "rename_thing",
     "rows_of_thing",
+    "unlink_unknown",
     "unlinked_mentions",
 ]

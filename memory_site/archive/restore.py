@@ -123,8 +123,8 @@ class Restorer:
             if not replace:
                 raise Conflict(
                     _(
-                        "There is a world %(slug)r already: replace it, or restore the archive as "
-                        "a copy under another name."
+                        "There is a world at the address %(slug)r already. Choose another address "
+                        "for the copy; only the command restore_world can replace a world."
                     )
                     % {"slug": self._slug}
                 )
@@ -133,8 +133,8 @@ class Restorer:
             if self._slug == self._archive.world_slug:
                 raise Conflict(
                     _(
-                        "The world of this archive is here as %(slug)r: replace that one, or "
-                        "restore the archive as a copy under another name."
+                        "The world of this archive is here at the address %(slug)r. Choose another "
+                        "address for the copy; only the command restore_world can replace a world."
                     )
                     % {"slug": other.slug}
                 )

@@ -26,6 +26,8 @@ from worlds.models import ImportedRow, World
 
 BATCH = 500
 REASON = "import"
+NOTES = "obsidian"
+"""How the origins of notes begin."""
 LONGEST_FOLDER = 200
 Key = tuple[str | None, str]
 
@@ -42,14 +44,22 @@ class EntryWriter:
     old_bodies: dict[UUID, str] = field(default_factory=dict)
     """The texts, before the import, of the entries that it has changed."""
     stored: set[Key] = field(default_factory=set)
+    shown: dict[Key, str] = field(default_factory=dict)
+    """The origin of each entry that players may see."""
     with_npc: set[Key] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         people = NPC.objects.filter(world=self.world).exclude(biography=None)
         columns = ("biography__campaign__slug", "biography__slug")
         self.with_npc = {(campaign, slug) for campaign, slug in people.values_list(*columns)}
-        keys = Lore.objects.filter(world=self.world).values_list("campaign__slug", "slug")
-        self.stored = set(keys)
+        rows = Lore.objects.filter(world=self.world)
+        keys = "campaign__slug", "slug"
+        self.stored = set(rows.values_list(*keys))
+        shown = rows.exclude(visibility=Visibility.GM)
+        self.shown = {
+            (campaign, slug): origin
+            for campaign, slug, origin in shown.values_list(*keys, "origin")
+        }
 
     def write(self, drafts: Sequence[LoreDraft]) -> None:
         """Write a batch. If it is refused, each of it is written alone, to name the bad one."""
@@ -95,11 +105,27 @@ class EntryWriter:
 
     def _not_skipped(self, drafts: Sequence[LoreDraft]) -> Iterator[LoreDraft]:
         for draft in drafts:
-            if self.options.existing == "skip" and key_of(draft) in self.stored:
+            is_exposed = self._would_be_exposed(draft)
+            if is_exposed:
+                message = _(
+                    "“%(title)s” is private in the file, and players see an entry of this name "
+                    "here: it was left as it is."
+                )
+                self.report.note(draft.file, message % {"title": draft.entry.title})
+            if is_exposed or (self.options.existing == "skip" and key_of(draft) in self.stored):
                 skipped = ImportedRow.Outcome.SKIPPED
                 self.report.add("lore", None, skipped, name=draft.entry.title, source=draft.where)
             else:
                 yield draft
+
+    def _would_be_exposed(self, draft: LoreDraft) -> bool:
+        """Whether a private entry would replace one of another source that players may see, whose
+        audience stays. One of the same source was opened to them here, after an import, and a note
+        may be of our own vault, which marks what is not for everybody."""
+        tool = (draft.entry.origin or "").partition(":")[0]
+        origin = self.shown.get(key_of(draft))
+        is_foreign = tool not in ("", NOTES) and origin is not None and not origin.startswith(tool)
+        return draft.private and is_foreign
 
     def _has_npc(self, draft: LoreDraft) -> bool:
         """Whether the entry has an NPC, or gets one by this import."""

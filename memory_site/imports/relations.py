@@ -27,13 +27,14 @@ from knowledge.graph.schemas import EdgeFact, GraphFact
 from knowledge.graph.upsert import MAX_BATCH, stored_form, upsert_facts
 from knowledge.importers.drafts import LoreDraft, RelationDraft
 from knowledge.models import Lore
-from knowledge.relation_words import ReadRelation, read_field, relation_for
+from knowledge.relation_words import ReadRelation, label_for, read_field, relation_for
 from knowledge.text_relations import quotes_in, relations_in_text
 from memory_site.imports.decided_facts import RETRACTED, DecidedFacts
 from memory_site.imports.entities import EntityWriter
 from memory_site.imports.report import WriteReport
 from memory_site.imports.snapshots import values_of
 from npcs.dispositions import correct
+from npcs.field_facts import facts_of_fields
 from npcs.models import NPC, DispositionChange
 from retrieval.errors import Problem
 from retrieval.text import fold_name
@@ -153,7 +154,8 @@ class RelationWriter:
     def _write_edges(self, planned: Sequence[PlannedEdge]) -> None:
         relations = Relations.load()
         facts = [(edge, self._edge_fact(edge, relations)) for edge in planned]
-        facts = self._without_decided(self._without_repeated(facts, relations), relations)
+        facts = self._without_repeated(self._not_of_npcs(facts, relations), relations)
+        facts = self._without_decided(facts, relations)
         for at in range(0, len(facts), MAX_BATCH):
             batch = facts[at : at + MAX_BATCH]
             try:
@@ -162,6 +164,26 @@ class RelationWriter:
             except Problem:
                 for each in batch:
                     self._write_alone(each)
+
+    def _not_of_npcs(
+        self, facts: Sequence[tuple[PlannedEdge, EdgeFact]], relations: Relations
+    ) -> list[tuple[PlannedEdge, EdgeFact]]:
+        """Leave out what a field of the NPC, such as its home, states to the same people."""
+        entries = {edge.src.pk for edge, _fact in facts}
+        npcs = [npc for pk, npc in self.npcs.items() if pk in entries]
+        of_fields = facts_of_fields(self.world, npcs) if npcs else {}
+        stated = {
+            (fact.visibility, fact.src_id, fact.dst_id, fact.label)
+            for own in of_fields.values()
+            for fact in own
+        }
+
+        def is_stated(edge: PlannedEdge, fact: EdgeFact) -> bool:
+            # The field may use another relation for the same words.
+            src, _code, dst, label = self._claim(edge, fact, relations)
+            return (fact.visibility, src, dst, label) in stated
+
+        return [(edge, fact) for edge, fact in facts if not is_stated(edge, fact)]
 
     def _without_repeated(
         self, facts: Sequence[tuple[PlannedEdge, EdgeFact]], relations: Relations
@@ -237,7 +259,8 @@ class RelationWriter:
         if edge.relation.source or edge.relation.quote:
             read = read_field(relations, words, *kinds)
         else:
-            read = ReadRelation(relation_for(relations, words, *kinds), words)
+            code = relation_for(relations, words, *kinds)
+            read = ReadRelation(code, label_for(words, code))
         if read.inverse:
             src, dst = dst, src
         attitude = edge.relation.attitude

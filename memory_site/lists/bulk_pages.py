@@ -200,6 +200,7 @@ def _campaign_change(viewer: Viewer, value: str, _data: QueryDict) -> BulkChange
 @require_POST
 @gm_page
 def undo_bulk(request: HttpRequest, viewer: Viewer, change: str) -> HttpResponse:
+    query = LoreFilter.from_query(QueryDict(request.POST.get("filter", "")), viewer).query
     own: Any = BulkChange.objects.filter(world=viewer.world)
     row = get_object_or_404(own.filter(user=request.user), pk=change)
     latest = own.filter(user=request.user).order_by("-created_at", "-pk").first()
@@ -209,7 +210,7 @@ def undo_bulk(request: HttpRequest, viewer: Viewer, change: str) -> HttpResponse
         undone = undo_change(row, by=viewer.name)
     except Problem as problem:
         messages.error(request, problem.detail, extra_tags="bad")
-        return redirect_to_list(viewer)
+        return redirect_to_list(viewer, query)
     embed_soon("lore")
     text = ngettext(
         "%(count)d entry is as it was before.", "%(count)d entries are as before.", undone.restored
@@ -218,4 +219,4 @@ def undo_bulk(request: HttpRequest, viewer: Viewer, change: str) -> HttpResponse
     if undone.skipped:
         text = _("Changed again since, so left as they are: %(titles)s")
         messages.warning(request, text % {"titles": ", ".join(undone.skipped[:20])})
-    return redirect_to_list(viewer)
+    return redirect_to_list(viewer, query)

@@ -315,3 +315,17 @@ def test_a_key_made_on_the_page_has_the_memory_of_an_agent(designer: Client) -> 
     # A game master's key without a name reaches the memory of NPCs.
     designer.post("/w/ferrymark/keys/", {**form, "audience": "gm"})
     assert ApiKey.objects.get(audience="gm").namespace == ""
+
+
+def test_worlds_of_one_name_are_told_apart_by_their_addresses(
+    designer: Client, world: World
+) -> None:
+    dana = User.objects.get(username="dana")
+    for slug, name in (("ferrymark-copy", world.name), ("saltmere", "Saltmere")):
+        other = World.objects.create(slug=slug, name=name)
+        Membership.objects.create(user=dana, world=other, role=Role.DESIGNER)
+    for address in ("/", "/w/ferrymark/"):
+        page = designer.get(address).content.decode()
+        assert "Ferrymark (ferrymark-copy)" in page
+        assert "Saltmere" in page
+        assert "Saltmere (" not in page

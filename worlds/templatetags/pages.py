@@ -18,7 +18,7 @@ from django.utils.safestring import SafeString
 from worlds.excerpts import excerpt_around
 from worlds.in_world_days import day_name
 from worlds.markdown import LinkResolver, audiences_in, plain_text, safe_html
-from worlds.pages import Viewer, worlds_of
+from worlds.pages import Viewer, listed_worlds, worlds_of
 from worlds.roles import may_administer as has_admin_rights
 from worlds.roles import may_create_worlds
 
@@ -162,7 +162,7 @@ def my_worlds(context: template.Context) -> dict[str, Any]:
     user = context["request"].user
     worlds = list(worlds_of(user)[: WORLDS_IN_MENU + 1])
     return {
-        "shown": worlds[:WORLDS_IN_MENU],
+        "shown": listed_worlds(worlds)[:WORLDS_IN_MENU],
         "more": len(worlds) > WORLDS_IN_MENU,
         "may_add": may_create_worlds(user),
     }

@@ -174,7 +174,7 @@ def test_a_taken_address_can_be_changed_without_a_second_upload(
     run = restore(client, packed)
     page = client.get(reverse("restoration", args=[run.pk])).content.decode()
     assert run.state == "failed"
-    assert "There is a world &#x27;ferrymark&#x27; already" in page
+    assert "There is a world at the address &#x27;ferrymark&#x27; already" in page
     client.post(reverse("restoration", args=[run.pk]), {"slug": "페리"})
     tasks.restore_archive(str(run.pk))
     run.refresh_from_db()

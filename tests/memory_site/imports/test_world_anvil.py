@@ -126,6 +126,17 @@ def text_of(text: str, **titles: str) -> str:
     return bbcode_to_markdown(text, titles=titles, pictures=PictureCollector(Bundle()))
 
 
+def test_a_drop_cap_is_a_letter_of_its_word() -> None:
+    assert text_of("[p][dc]O[/dc]nce, [b]far[/b] away.[/p]") == "Once, **far** away."
+
+
+def test_keys_and_values_of_a_panel_are_lines() -> None:
+    panel = "--Inhabitants::24,000--\n--Ruler::@[the prior](person:22-bb)--\nA -- dash::mark."
+    assert text_of(panel, **{"22-bb": "Prior Hasp"}) == (
+        "**Inhabitants:** 24,000\n\n**Ruler:** [[Prior Hasp|the prior]]\n\nA -- dash::mark."
+    )
+
+
 def test_articles_with_category_texts_fields_and_pictures(tmp_path: Path) -> None:
     reading = read_files(tmp_path, FILES)
     assert set(formats_of(reading).values()) == {"worldanvil", "picture"}

@@ -75,6 +75,16 @@ def test_a_change_is_made_and_undone(
     assert stored("kind", "status", "visibility", "folder", "tags", "campaign", "body") == before
 
 
+def test_an_undo_keeps_the_filter_of_the_list(master: Client, pair: list[Lore]) -> None:
+    send(master, pair, "status", status="draft")
+    page = master.get("/w/ferrymark/lore/?kind=place&sort=updated").content.decode()
+    assert 'name="filter" value="kind=place&amp;sort=updated"><span>' in page
+    change = BulkChange.objects.get()
+    sent = {"filter": "kind=place&sort=updated"}
+    answer = master.post(f"{BULK}{change.pk}/undo/", sent)
+    assert answer.headers["Location"] == "/w/ferrymark/lore/?kind=place&sort=updated"
+
+
 def test_a_kind_of_the_worlds_own(master: Client, world: World, pair: list[Lore]) -> None:
     LoreKind.objects.create(world=world, slug="deity", name="Deity")
     send(master, pair, "kind", kind="custom:deity")

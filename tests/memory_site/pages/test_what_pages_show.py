@@ -142,3 +142,20 @@ def test_an_empty_world_says_where_to_begin(master: Client, player: Client, worl
     assert "Begin here" not in page(player, "")
     save_entry(Lore(world=world, slug="quay", title="Quay", body="Wet."))
     assert "Begin here" not in page(master, "")
+
+
+@pytest.mark.parametrize(
+    ("fields", "line"),
+    [
+        ({"home": "Saltmere"}, "Saltmere"),
+        ({"faction": "Oath", "home": "Saltmere"}, "Oath · Saltmere"),
+        ({"role": "Clerk", "home": "Saltmere"}, "Clerk · Saltmere"),
+        ({"role": "Clerk", "faction": "Oath", "home": "Saltmere"}, "Clerk · Oath · Saltmere"),
+    ],
+)
+def test_the_line_below_a_name_begins_with_no_separator(
+    mira: NPC, master: Client, player: Client, fields: dict[str, str], line: str
+) -> None:
+    NPC.objects.filter(pk=mira.pk).update(**fields)
+    for client in (master, player):
+        assert f"<p>{line}</p>" in page(client, "npcs/mira-voss/")
