@@ -23,7 +23,11 @@ from memories.similarity.updates import (
 from memories.vectors import Vectors, vectors_by_id
 from retrieval.embedders import get_embedder
 from retrieval.errors import EmbedderDown
+from retrieval.text import split_sentences
 
+MOST_SENTENCES = 2
+"""Of a memory that may be outdated or outdate another: the model was fitted to statements, and of a
+longer text a newer one outdates a part at most."""
 OLDER, NEWER = 2, 6
 """Of the memories found, the first so many may be outdated, by one of the first so many."""
 
@@ -103,11 +107,17 @@ def may_be_outdated(older: FoundMemory, *, by: FoundMemory) -> bool:
     as it is: who said what is known by the turns around it. A summary is written later than what it
     quotes."""
     return (
-        older.identity.may_contradict(by.identity)
+        is_short(older.text)
+        and is_short(by.text)
+        and older.identity.may_contradict(by.identity)
         and not by.is_summary
         and not (older.is_turn or by.is_turn)
         and is_later(by, than=older)
     )
+
+
+def is_short(text: str) -> bool:
+    return sum(bool(each.strip()) for each in split_sentences(text)) <= MOST_SENTENCES
 
 
 def is_later(memory: FoundMemory, *, than: FoundMemory) -> bool:

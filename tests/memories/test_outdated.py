@@ -165,6 +165,23 @@ def test_turns_and_other_scopes_outdate_nothing() -> None:
     assert not may_be_outdated(older, by=replace(newer, metadata={"scope": "elsewhere"}))
 
 
+@pytest.mark.parametrize(
+    "long",
+    [
+        "The keep fell at dawn. Vex climbed the wall. Nobody saw her, and the gate was opened.",
+        "На рассвете крепость пала. Векс влезла на стену. Её никто не видел.",
+        "새벽에 성채가 함락되었다. 벡스가 성벽을 올랐다. 아무도 보지 못했다.",
+    ],
+)
+def test_a_recorded_scene_outdates_no_other(long: str) -> None:
+    """A newer scene about the same people does not replace the one before it."""
+    older = FoundMemory(uuid7(), "Vex stands before the keep.", timestamp_ms=1)
+    newer = FoundMemory(uuid7(), "Vex has left. The keep is empty.", timestamp_ms=2)
+    assert may_be_outdated(older, by=newer)
+    assert not may_be_outdated(older, by=replace(newer, text=long))
+    assert not may_be_outdated(replace(older, text=long), by=newer)
+
+
 def test_the_time_in_the_world_counts_before_the_time_of_recording() -> None:
     first = FoundMemory(uuid7(), "one", timestamp_ms=2, in_world_at=10.0)
     second = FoundMemory(uuid7(), "two", timestamp_ms=1, in_world_at=20.0)
