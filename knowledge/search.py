@@ -6,6 +6,7 @@ from functools import partial
 
 from knowledge.graph.protocol import View
 from knowledge.graph_leg import add_graph_leg
+from knowledge.links.hidden_targets import without_hidden_matches
 from knowledge.lore_questions import read_lore_question
 from knowledge.models import Lore
 from knowledge.name_matching import NamedRow
@@ -134,12 +135,14 @@ def find_lore(
             for part, result in zip(parts, results, strict=True)
         ]
     result = merge_results(results, owner="lore__id")
+    hits = without_hidden_matches(question.query, result.hits[: question.k], caller)
+    rest = without_hidden_matches(question.query, hits_after(question.k, result), caller)
     return build_answer(
-        [present_lore_hit(hit, caller) for hit in result.hits[: question.k]],
+        [present_lore_hit(hit, caller) for hit in hits],
         question,
         caller,
         result=result,
-        rest=[present_lore_hit(hit, caller) for hit in hits_after(question.k, result)],
+        rest=[present_lore_hit(hit, caller) for hit in rest],
     )
 
 

@@ -21,6 +21,7 @@ from knowledge.glossary.common_words import COMMON_WORDS
 from knowledge.graph.entity_linking import EntityLinker
 from knowledge.graph.labels import fact_sentence
 from knowledge.graph.protocol import View
+from knowledge.links.hidden_targets import without_hidden_matches
 from knowledge.models import LorePassage, RulePassage
 from knowledge.name_matching import LONGEST_QUESTION
 from knowledge.presenters import GmHitOut
@@ -376,10 +377,10 @@ def _search(
     )
     answer = search(rows, request)
     results.degraded |= set(answer.degraded)
-    by_id = full.in_bulk([hit.id for hit in answer.hits])
-    return [
-        (by_id[hit.id], hit.score, _scores_of(hit.legs)) for hit in answer.hits if hit.id in by_id
-    ]
+    caller = Caller(viewer.world, viewer.audience, viewer.campaign)
+    hits = without_hidden_matches(question, answer.hits, caller)
+    by_id = full.in_bulk([hit.id for hit in hits])
+    return [(by_id[hit.id], hit.score, _scores_of(hit.legs)) for hit in hits if hit.id in by_id]
 
 
 FINDERS: dict[str, Finder] = {

@@ -50,6 +50,21 @@ def ask(world: World, audience: str, tool: str, **arguments: Any) -> Any:
     return toolbox.call_tool(tool, arguments, caller_in(world, audience), via="test").answer
 
 
+@pytest.mark.parametrize("query", ["Oarsman", "the ninth oarsman", "Who is the Ninth Oarsman?"])
+def test_a_guessed_name_does_not_find_the_text_that_hides_it(told_world: World, query: str) -> None:
+    """The hit would say that the stranger of the text is the one whose name was guessed."""
+    titles = {
+        audience: [hit.title for hit in ask(told_world, audience, "lore_search", query=query).hits]
+        for audience in ("gm", "party:lanternbearers", "public")
+    }
+    assert "Dusk at the Quay" in titles["gm"]
+    assert "Dusk at the Quay" not in titles["party:lanternbearers"] + titles["public"]
+    found = ask(told_world, "public", "lore_search", query="a stranger beside the old crane")
+    assert found.hits[0].title == "Dusk at the Quay"
+    found = ask(told_world, "public", "lore_search", query="Tin Heron")
+    assert "Dusk at the Quay" in [hit.title for hit in found.hits]
+
+
 @pytest.mark.parametrize(
     ("audience", "text"),
     [("gm", BODY), ("party:lanternbearers", TO_PLAYERS), ("public", TO_PLAYERS)],

@@ -25,6 +25,7 @@ from memory_site.site_search import search_site
 from retrieval.embedders import get_embedder
 from retrieval.indexing import embed_pending
 from retrieval.search import clear_vector_shares
+from tests.cast import create_npc
 from worlds.audiences import GM, Audience
 from worlds.models import Membership, Party, World
 from worlds.pages import Viewer
@@ -94,6 +95,19 @@ def test_a_secret_is_folded_for_the_game_master_and_absent_for_a_player(demo: Wo
     page = pat.get(f"/w/{demo.slug}/search/", {"q": question}).content.decode()
     assert secret not in page
     assert "missing?" not in page
+
+
+def test_a_guessed_name_does_not_find_the_episode_whose_link_hides_it(demo: World) -> None:
+    create_npc(demo, slug="vellamira", name="Vellamira Oxbough", visibility="gm")
+    party = Party.objects.get(world=demo, slug="lanternbearers")
+    episode = Episode.objects.of_party(party).visible_to(player_viewer(demo).audience).first()
+    assert episode is not None
+    episode.text = "On the pier [[Vellamira Oxbough|somebody in a grey coat]] waved a lantern."
+    episode.embedding_model = ""
+    episode.save()
+    assert "episode" in kinds(gm_viewer(demo), "Vellamira Oxbough")
+    assert "episode" not in kinds(player_viewer(demo), "Vellamira Oxbough")
+    assert "episode" in kinds(player_viewer(demo), "somebody in a grey coat on the pier")
 
 
 def write_draft(world: World) -> Lore:

@@ -14111,7 +14111,7 @@ export interface operations {
                      *             "edition": null,
                      *             "licence": null,
                      *             "attribution": null,
-                     *             "author": "engine (2841bc981e58)",
+                     *             "author": "engine (2a17c52cec73)",
                      *             "episode": null
                      *           },
                      *           "updated_at": "2026-11-22T19:40:00Z",
@@ -14971,7 +14971,7 @@ export interface operations {
                      *           "relevance": 0.94,
                      *           "match": "keyword",
                      *           "context": "",
-                     *           "recorded_ms": 1795907065611,
+                     *           "recorded_ms": 1795897066199,
                      *           "event_at": null,
                      *           "sources": [
                      *             "Cy joined late."
@@ -16133,7 +16133,7 @@ export interface operations {
                      *       "key": {
                      *         "id": "01a20000-0000-7000-8000-000000000001",
                      *         "name": "engine",
-                     *         "prefix": "2841bc981e58",
+                     *         "prefix": "2a17c52cec73",
                      *         "scopes": [
                      *           "admin"
                      *         ],
@@ -18492,7 +18492,7 @@ export interface operations {
                      *             "year_one_begins": 0,
                      *             "first_weekday": 0
                      *           },
-                     *           "made_by": "engine (2841bc981e58)",
+                     *           "made_by": "engine (2a17c52cec73)",
                      *           "created_at": "2026-11-22T19:40:00Z"
                      *         }
                      *       ]
@@ -19346,7 +19346,7 @@ export interface operations {
                      *         {
                      *           "id": "01a20000-0000-7000-8000-000000000003",
                      *           "name": "table page",
-                     *           "prefix": "6a519e9435a1",
+                     *           "prefix": "4ca56591ab83",
                      *           "scopes": [
                      *             "tools:read"
                      *           ],
@@ -19445,7 +19445,7 @@ export interface operations {
                      * @example {
                      *       "id": "01a20000-0000-7000-8000-000000000003",
                      *       "name": "table page",
-                     *       "prefix": "6a519e9435a1",
+                     *       "prefix": "4ca56591ab83",
                      *       "scopes": [
                      *         "tools:read"
                      *       ],
@@ -19527,7 +19527,7 @@ export interface operations {
                      * @example {
                      *       "id": "01a20000-0000-7000-8000-000000000003",
                      *       "name": "table page",
-                     *       "prefix": "6a519e9435a1",
+                     *       "prefix": "4ca56591ab83",
                      *       "scopes": [
                      *         "tools:read"
                      *       ],
@@ -19783,7 +19783,7 @@ export interface operations {
                      *       "last_success_at": null,
                      *       "created_at": "2026-11-22T19:40:00Z",
                      *       "updated_at": "2026-11-22T19:40:00Z",
-                     *       "secret": "whsec_7s9Pbjep/Jg87fifmNvEZEZ9N2JbaqKn8ZLPrD7opKM="
+                     *       "secret": "whsec_+8vzZmN8y4Dx6r2nTrfSYCbeBzF3/BuFdn1O5Aw1rj0="
                      *     }
                      */
                     "application/json": components["schemas"]["Webhook"];
@@ -20117,7 +20117,7 @@ export interface operations {
                      *       "last_success_at": null,
                      *       "created_at": "2026-11-22T19:40:00Z",
                      *       "updated_at": "2026-11-22T19:40:00Z",
-                     *       "secret": "whsec_OVP4k6Vzs8jpA0B20q2l3UOpJCtrsCtT1RYEx27GvPE="
+                     *       "secret": "whsec_8AukXpE//lgc7Sj3YMExmpg7APxE6BZjXFfI/S75JAc="
                      *     }
                      */
                     "application/json": components["schemas"]["Webhook"];
@@ -20185,7 +20185,7 @@ export interface operations {
                      *         {
                      *           "at": "2026-11-22T19:40:00Z",
                      *           "status": 0,
-                     *           "milliseconds": 11,
+                     *           "milliseconds": 2,
                      *           "error": "engine.invalid cannot be resolved",
                      *           "answer": ""
                      *         }
@@ -20278,7 +20278,7 @@ export interface operations {
                      *             {
                      *               "at": "2026-11-22T19:40:00Z",
                      *               "status": 0,
-                     *               "milliseconds": 11,
+                     *               "milliseconds": 2,
                      *               "error": "engine.invalid cannot be resolved",
                      *               "answer": ""
                      *             }
@@ -20367,14 +20367,14 @@ export interface operations {
                      *         {
                      *           "at": "2026-11-22T19:40:00Z",
                      *           "status": 0,
-                     *           "milliseconds": 11,
+                     *           "milliseconds": 2,
                      *           "error": "engine.invalid cannot be resolved",
                      *           "answer": ""
                      *         },
                      *         {
                      *           "at": "2026-11-22T19:40:00Z",
                      *           "status": 0,
-                     *           "milliseconds": 5,
+                     *           "milliseconds": 1,
                      *           "error": "engine.invalid cannot be resolved",
                      *           "answer": ""
                      *         }
@@ -20460,7 +20460,7 @@ export interface operations {
                      *           "in_world_label": "",
                      *           "in_world_date": "",
                      *           "note": "He works there.",
-                     *           "by": "engine (2841bc981e58)",
+                     *           "by": "engine (2a17c52cec73)",
                      *           "created_at": "2026-11-22T19:40:00Z",
                      *           "undone_at": null
                      *         }
@@ -20553,7 +20553,7 @@ export interface operations {
                      *       "in_world_label": "",
                      *       "in_world_date": "",
                      *       "note": "He works there.",
-                     *       "by": "engine (2841bc981e58)",
+                     *       "by": "engine (2a17c52cec73)",
                      *       "created_at": "2026-11-22T19:40:00Z",
                      *       "undone_at": null
                      *     }
@@ -20629,7 +20629,7 @@ export interface operations {
                      *       "in_world_label": "",
                      *       "in_world_date": "",
                      *       "note": "He works there.",
-                     *       "by": "engine (2841bc981e58)",
+                     *       "by": "engine (2a17c52cec73)",
                      *       "created_at": "2026-11-22T19:40:00Z",
                      *       "undone_at": null
                      *     }
@@ -20714,7 +20714,7 @@ export interface operations {
                      *       "in_world_label": "",
                      *       "in_world_date": "",
                      *       "note": "He works there.",
-                     *       "by": "engine (2841bc981e58)",
+                     *       "by": "engine (2a17c52cec73)",
                      *       "created_at": "2026-11-22T19:40:00Z",
                      *       "undone_at": "2026-11-22T19:40:00Z"
                      *     }
@@ -20828,7 +20828,7 @@ export interface operations {
                      *           "in_world_until_date": "",
                      *           "campaign": null,
                      *           "overrides": null,
-                     *           "author": "engine (2841bc981e58)",
+                     *           "author": "engine (2a17c52cec73)",
                      *           "folder": "",
                      *           "origin": "",
                      *           "version": 1,
@@ -20858,7 +20858,7 @@ export interface operations {
                      *           "in_world_until_date": "",
                      *           "campaign": null,
                      *           "overrides": null,
-                     *           "author": "engine (2841bc981e58)",
+                     *           "author": "engine (2a17c52cec73)",
                      *           "folder": "Harbour",
                      *           "origin": "",
                      *           "version": 1,
@@ -21223,7 +21223,7 @@ export interface operations {
                      *       "in_world_until_date": "",
                      *       "campaign": null,
                      *       "overrides": null,
-                     *       "author": "engine (2841bc981e58)",
+                     *       "author": "engine (2a17c52cec73)",
                      *       "folder": "Harbour",
                      *       "origin": "",
                      *       "version": 1,
@@ -22376,7 +22376,7 @@ export interface operations {
                      *       "in_world_until_date": "",
                      *       "campaign": null,
                      *       "overrides": null,
-                     *       "author": "engine (2841bc981e58)",
+                     *       "author": "engine (2a17c52cec73)",
                      *       "folder": "",
                      *       "origin": "",
                      *       "version": 2,
@@ -22461,7 +22461,7 @@ export interface operations {
                      *           "title": "A second moon",
                      *           "created_at": "2026-11-22T19:40:00Z",
                      *           "reason": "",
-                     *           "proposed_by": "engine (2841bc981e58)",
+                     *           "proposed_by": "engine (2a17c52cec73)",
                      *           "campaign": null,
                      *           "entry": {
                      *             "title": "A second moon"
@@ -22475,7 +22475,7 @@ export interface operations {
                      *           "title": "The Tin Heron",
                      *           "created_at": "2026-11-22T19:40:00Z",
                      *           "reason": "Ana asked for an inn twice.",
-                     *           "proposed_by": "engine (2841bc981e58)",
+                     *           "proposed_by": "engine (2a17c52cec73)",
                      *           "campaign": null,
                      *           "entry": {
                      *             "body": "An inn by the pier.",
@@ -22566,7 +22566,7 @@ export interface operations {
                      *       "title": "The Tin Heron",
                      *       "created_at": "2026-11-22T19:40:00Z",
                      *       "reason": "Ana asked for an inn twice.",
-                     *       "proposed_by": "engine (2841bc981e58)",
+                     *       "proposed_by": "engine (2a17c52cec73)",
                      *       "campaign": null,
                      *       "entry": {
                      *         "body": "An inn by the pier.",
@@ -22676,7 +22676,7 @@ export interface operations {
                      *       "in_world_until_date": "",
                      *       "campaign": null,
                      *       "overrides": null,
-                     *       "author": "engine (2841bc981e58)",
+                     *       "author": "engine (2a17c52cec73)",
                      *       "folder": "",
                      *       "origin": "",
                      *       "version": 1,
@@ -22759,12 +22759,12 @@ export interface operations {
                      *       "title": "A second moon",
                      *       "created_at": "2026-11-22T19:40:00Z",
                      *       "reason": "",
-                     *       "proposed_by": "engine (2841bc981e58)",
+                     *       "proposed_by": "engine (2a17c52cec73)",
                      *       "campaign": null,
                      *       "entry": {
                      *         "title": "A second moon"
                      *       },
-                     *       "decided_by": "engine (2841bc981e58)",
+                     *       "decided_by": "engine (2a17c52cec73)",
                      *       "decision": "There is one moon."
                      *     }
                      */
@@ -22834,7 +22834,7 @@ export interface operations {
                      *       "title": "A second moon",
                      *       "created_at": "2026-11-22T19:40:00Z",
                      *       "reason": "",
-                     *       "proposed_by": "engine (2841bc981e58)",
+                     *       "proposed_by": "engine (2a17c52cec73)",
                      *       "campaign": null,
                      *       "entry": {
                      *         "title": "A second moon"
@@ -23021,7 +23021,7 @@ export interface operations {
                      *       "in_world_until_date": "",
                      *       "campaign": null,
                      *       "overrides": null,
-                     *       "author": "engine (2841bc981e58)",
+                     *       "author": "engine (2a17c52cec73)",
                      *       "folder": "Harbour",
                      *       "origin": "",
                      *       "version": 3,
@@ -23094,7 +23094,7 @@ export interface operations {
                      *       "comments": [
                      *         {
                      *           "id": "01a20000-0000-7000-8000-000000000006",
-                     *           "author": "engine (2841bc981e58)",
+                     *           "author": "engine (2a17c52cec73)",
                      *           "text": "Which plank?",
                      *           "created_at": "2026-11-22T19:40:00Z",
                      *           "resolved_at": null,
@@ -23180,7 +23180,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "id": "01a20000-0000-7000-8000-000000000006",
-                     *       "author": "engine (2841bc981e58)",
+                     *       "author": "engine (2a17c52cec73)",
                      *       "text": "Which plank?",
                      *       "created_at": "2026-11-22T19:40:00Z",
                      *       "resolved_at": null,
@@ -23252,7 +23252,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "id": "01a20000-0000-7000-8000-000000000006",
-                     *       "author": "engine (2841bc981e58)",
+                     *       "author": "engine (2a17c52cec73)",
                      *       "text": "Which plank?",
                      *       "created_at": "2026-11-22T19:40:00Z",
                      *       "resolved_at": null,
@@ -23343,11 +23343,11 @@ export interface operations {
                     /**
                      * @example {
                      *       "id": "01a20000-0000-7000-8000-000000000006",
-                     *       "author": "engine (2841bc981e58)",
+                     *       "author": "engine (2a17c52cec73)",
                      *       "text": "Which plank?",
                      *       "created_at": "2026-11-22T19:40:00Z",
                      *       "resolved_at": "2026-11-22T19:40:00Z",
-                     *       "resolved_by": "engine (2841bc981e58)"
+                     *       "resolved_by": "engine (2a17c52cec73)"
                      *     }
                      */
                     "application/json": components["schemas"]["Comment"];
@@ -24596,7 +24596,7 @@ export interface operations {
                      *           "count": 1,
                      *           "is_new": false,
                      *           "who": "",
-                     *           "reason": "bulk change undone by engine (2841bc981e58)"
+                     *           "reason": "bulk change undone by engine (2a17c52cec73)"
                      *         },
                      *         {
                      *           "at": "2026-11-22T19:40:00Z",
@@ -24612,7 +24612,7 @@ export interface operations {
                      *           "reason": "bulk change by anna: status Draft"
                      *         }
                      *       ],
-                     *       "next_cursor": "IjIwMjYtMTEtMjhUMjM6MDM6NTcuNDcyMzkwKzAwOjAwIg:5HaavzlGiX_cWJRssmcbJ4O9uORnxDaUkfn18y94N6Q"
+                     *       "next_cursor": "IjIwMjYtMTEtMjhUMjA6MTc6MzguMDU2MDk4KzAwOjAwIg:r4fC1hFZzMFa-IrKC04oEFTClDXa0KwyrY-izTRWA0Q"
                      *     }
                      */
                     "application/json": components["schemas"]["RecentChangePage"];
@@ -27119,7 +27119,7 @@ export interface operations {
                      *           "state": "done",
                      *           "progress": 100,
                      *           "failure": "",
-                     *           "size": 29353,
+                     *           "size": 29296,
                      *           "created_at": "2026-11-22T19:40:00Z",
                      *           "finished_at": "2026-11-22T19:40:00Z"
                      *         }
@@ -27294,7 +27294,7 @@ export interface operations {
                      *       "state": "done",
                      *       "progress": 100,
                      *       "failure": "",
-                     *       "size": 29353,
+                     *       "size": 29296,
                      *       "created_at": "2026-11-22T19:40:00Z",
                      *       "finished_at": "2026-11-22T19:40:00Z"
                      *     }
@@ -27584,13 +27584,13 @@ export interface operations {
                      *           "audience": "gm",
                      *           "key_id": "01a20000-0000-7000-8000-000000000001",
                      *           "key_name": "engine",
-                     *           "request_id": "01a22466c84e711d966dc24faa298816",
+                     *           "request_id": "01a223ce6cd87390b9ff526fb473c146",
                      *           "asked": {},
                      *           "returned": [],
                      *           "degraded": [],
                      *           "status": 201,
                      *           "code": "",
-                     *           "milliseconds": 18.489
+                     *           "milliseconds": 8.51
                      *         }
                      *       ],
                      *       "next_cursor": null
@@ -27675,13 +27675,13 @@ export interface operations {
                      *       "audience": "gm",
                      *       "key_id": "01a20000-0000-7000-8000-000000000001",
                      *       "key_name": "engine",
-                     *       "request_id": "01a22466c84e711d966dc24faa298816",
+                     *       "request_id": "01a223ce6cd87390b9ff526fb473c146",
                      *       "asked": {},
                      *       "returned": [],
                      *       "degraded": [],
                      *       "status": 201,
                      *       "code": "",
-                     *       "milliseconds": 18.489
+                     *       "milliseconds": 8.51
                      *     }
                      */
                     "application/json": components["schemas"]["AuditedCall"];
@@ -28573,7 +28573,7 @@ export interface operations {
                      *       "method": "rules",
                      *       "visibility": "gm",
                      *       "contradicts": [],
-                     *       "decided_by": "engine (2841bc981e58)",
+                     *       "decided_by": "engine (2a17c52cec73)",
                      *       "decided_at": "2026-11-22T19:40:00Z",
                      *       "created_at": "2026-11-22T19:40:00Z"
                      *     }
@@ -30903,7 +30903,7 @@ export interface operations {
                      *         {
                      *           "id": "01a20000-0000-7000-8000-000000000033",
                      *           "text": "Ada lost a boot.",
-                     *           "author": "engine (2841bc981e58)",
+                     *           "author": "engine (2a17c52cec73)",
                      *           "party_id": "gulls",
                      *           "session_id": "session-1",
                      *           "used": false,
@@ -30989,7 +30989,7 @@ export interface operations {
                      * @example {
                      *       "id": "01a20000-0000-7000-8000-000000000033",
                      *       "text": "Ada lost a boot.",
-                     *       "author": "engine (2841bc981e58)",
+                     *       "author": "engine (2a17c52cec73)",
                      *       "party_id": "gulls",
                      *       "session_id": "session-1",
                      *       "used": false,
@@ -31060,7 +31060,7 @@ export interface operations {
                      * @example {
                      *       "id": "01a20000-0000-7000-8000-000000000033",
                      *       "text": "Ada lost a boot.",
-                     *       "author": "engine (2841bc981e58)",
+                     *       "author": "engine (2a17c52cec73)",
                      *       "party_id": "gulls",
                      *       "session_id": "session-1",
                      *       "used": false,
@@ -31296,7 +31296,7 @@ export interface operations {
                      *       "party_id": "gulls",
                      *       "summary_id": "ep-landing",
                      *       "closed_at": "2026-11-22T19:40:00Z",
-                     *       "closed_by": "engine (2841bc981e58)",
+                     *       "closed_by": "engine (2a17c52cec73)",
                      *       "created_at": "2026-11-22T19:40:00Z"
                      *     }
                      */
@@ -32439,7 +32439,7 @@ export interface operations {
                      *       "axis": "trust",
                      *       "reason": "They paid at once.",
                      *       "state": "counts",
-                     *       "made_by": "engine (2841bc981e58)",
+                     *       "made_by": "engine (2a17c52cec73)",
                      *       "caused_by": null,
                      *       "caused_as": "",
                      *       "in_world_at": 412,
@@ -32856,7 +32856,7 @@ export interface operations {
                      *               "summary_id": null,
                      *               "caused_by": null,
                      *               "caused_as": "",
-                     *               "made_by": "engine (2841bc981e58)",
+                     *               "made_by": "engine (2a17c52cec73)",
                      *               "in_world_at": 412,
                      *               "in_world_label": "12 Rainmonth",
                      *               "happened_at": "2026-11-22T19:40:00Z"
@@ -32968,7 +32968,7 @@ export interface operations {
                      *           "summary_id": null,
                      *           "caused_by": null,
                      *           "caused_as": "",
-                     *           "made_by": "engine (2841bc981e58)",
+                     *           "made_by": "engine (2a17c52cec73)",
                      *           "in_world_at": 412,
                      *           "in_world_label": "12 Rainmonth",
                      *           "happened_at": "2026-11-22T19:40:00Z"
@@ -33067,7 +33067,7 @@ export interface operations {
                      *               "summary_id": null,
                      *               "caused_by": null,
                      *               "caused_as": "",
-                     *               "made_by": "engine (2841bc981e58)",
+                     *               "made_by": "engine (2a17c52cec73)",
                      *               "in_world_at": null,
                      *               "in_world_label": "",
                      *               "happened_at": "2026-11-22T19:40:00Z"
@@ -33168,7 +33168,7 @@ export interface operations {
                      *           "summary_id": null,
                      *           "caused_by": null,
                      *           "caused_as": "",
-                     *           "made_by": "engine (2841bc981e58)",
+                     *           "made_by": "engine (2a17c52cec73)",
                      *           "in_world_at": null,
                      *           "in_world_label": "",
                      *           "happened_at": "2026-11-22T19:40:00Z"
@@ -33339,7 +33339,7 @@ export interface operations {
                      *       "summary_id": null,
                      *       "caused_by": null,
                      *       "caused_as": "",
-                     *       "made_by": "engine (2841bc981e58)",
+                     *       "made_by": "engine (2a17c52cec73)",
                      *       "in_world_at": null,
                      *       "in_world_label": "",
                      *       "happened_at": "2026-11-22T19:40:00Z",
@@ -33424,7 +33424,7 @@ export interface operations {
                      *       "npc_id": "bo-reed",
                      *       "merged_id": "old-tam",
                      *       "reason": "Old Tam is Bo Reed.",
-                     *       "made_by": "engine (2841bc981e58)",
+                     *       "made_by": "engine (2a17c52cec73)",
                      *       "merged_at": "2026-11-22T19:40:00Z",
                      *       "undone_by": "",
                      *       "undone_at": null
@@ -33504,7 +33504,7 @@ export interface operations {
                      *           "npc_id": "bo-reed",
                      *           "merged_id": "old-tam",
                      *           "reason": "Old Tam is Bo Reed.",
-                     *           "made_by": "engine (2841bc981e58)",
+                     *           "made_by": "engine (2a17c52cec73)",
                      *           "merged_at": "2026-11-22T19:40:00Z",
                      *           "undone_by": "",
                      *           "undone_at": null
@@ -33583,9 +33583,9 @@ export interface operations {
                      *       "npc_id": "bo-reed",
                      *       "merged_id": "old-tam",
                      *       "reason": "Old Tam is Bo Reed.",
-                     *       "made_by": "engine (2841bc981e58)",
+                     *       "made_by": "engine (2a17c52cec73)",
                      *       "merged_at": "2026-11-22T19:40:00Z",
-                     *       "undone_by": "engine (2841bc981e58)",
+                     *       "undone_by": "engine (2a17c52cec73)",
                      *       "undone_at": "2026-11-22T19:40:00Z"
                      *     }
                      */
@@ -35341,7 +35341,7 @@ export interface operations {
                      *           "speaker": "",
                      *           "event_at": null,
                      *           "expires_at": null,
-                     *           "timestamp_ms": 1795907060160,
+                     *           "timestamp_ms": 1795897064939,
                      *           "created_at": "2026-11-22T19:40:00Z"
                      *         },
                      *         {
@@ -35357,7 +35357,7 @@ export interface operations {
                      *           "speaker": "",
                      *           "event_at": null,
                      *           "expires_at": null,
-                     *           "timestamp_ms": 1795907060159,
+                     *           "timestamp_ms": 1795897064938,
                      *           "created_at": "2026-11-22T19:40:00Z"
                      *         }
                      *       ],
@@ -35546,7 +35546,7 @@ export interface operations {
                      *           "relevance": 0.77,
                      *           "match": "alias",
                      *           "context": "",
-                     *           "recorded_ms": 1795907060159,
+                     *           "recorded_ms": 1795897064938,
                      *           "event_at": null,
                      *           "sources": [
                      *             "Ana is afraid of eels."
@@ -35894,7 +35894,7 @@ export interface operations {
                      *           "speaker": "",
                      *           "event_at": null,
                      *           "expires_at": null,
-                     *           "timestamp_ms": 1795907064483,
+                     *           "timestamp_ms": 1795897065719,
                      *           "created_at": "2026-11-22T19:40:00Z"
                      *         },
                      *         {
@@ -35910,7 +35910,7 @@ export interface operations {
                      *           "speaker": "",
                      *           "event_at": null,
                      *           "expires_at": null,
-                     *           "timestamp_ms": 1795907064484,
+                     *           "timestamp_ms": 1795897065720,
                      *           "created_at": "2026-11-22T19:40:00Z"
                      *         }
                      *       ],
@@ -36007,7 +36007,7 @@ export interface operations {
                      *         "speaker": "",
                      *         "event_at": null,
                      *         "expires_at": null,
-                     *         "timestamp_ms": 1795907064483,
+                     *         "timestamp_ms": 1795897065719,
                      *         "created_at": "2026-11-22T19:40:00Z"
                      *       },
                      *       "observations": [
@@ -36196,7 +36196,7 @@ export interface operations {
                      *       "speaker": "",
                      *       "event_at": null,
                      *       "expires_at": null,
-                     *       "timestamp_ms": 1795907064742,
+                     *       "timestamp_ms": 1795897065794,
                      *       "created_at": "2026-11-22T19:40:00Z"
                      *     }
                      */
@@ -36291,7 +36291,7 @@ export interface operations {
                      *         "speaker": "",
                      *         "event_at": null,
                      *         "expires_at": null,
-                     *         "timestamp_ms": 1795907064835,
+                     *         "timestamp_ms": 1795897065837,
                      *         "created_at": "2026-11-22T19:40:00Z"
                      *       },
                      *       {
@@ -36307,7 +36307,7 @@ export interface operations {
                      *         "speaker": "",
                      *         "event_at": null,
                      *         "expires_at": null,
-                     *         "timestamp_ms": 1795907064836,
+                     *         "timestamp_ms": 1795897065838,
                      *         "created_at": "2026-11-22T19:40:00Z"
                      *       }
                      *     ]
@@ -36395,7 +36395,7 @@ export interface operations {
                      *       "speaker": "",
                      *       "event_at": null,
                      *       "expires_at": null,
-                     *       "timestamp_ms": 1795907061797,
+                     *       "timestamp_ms": 1795897065187,
                      *       "created_at": "2026-11-22T19:40:00Z"
                      *     }
                      */
@@ -36633,7 +36633,7 @@ export interface operations {
                      *         "number": 2,
                      *         "reason": "Appended to USER",
                      *         "made_by": "model",
-                     *         "author": "engine (2841bc981e58)",
+                     *         "author": "engine (2a17c52cec73)",
                      *         "created_at": "2026-11-22T19:40:00Z"
                      *       }
                      *     ]
@@ -37273,7 +37273,7 @@ export interface operations {
                      *         "speaker": "",
                      *         "event_at": null,
                      *         "expires_at": null,
-                     *         "timestamp_ms": 1795907060159,
+                     *         "timestamp_ms": 1795897064938,
                      *         "created_at": "2026-11-22T19:40:00Z"
                      *       },
                      *       "changes": [
@@ -37457,7 +37457,7 @@ export interface operations {
                      *       "speaker": "",
                      *       "event_at": null,
                      *       "expires_at": null,
-                     *       "timestamp_ms": 1795907061021,
+                     *       "timestamp_ms": 1795897065076,
                      *       "created_at": "2026-11-22T19:40:00Z"
                      *     }
                      */
@@ -37550,7 +37550,7 @@ export interface operations {
                      *       "speaker": "",
                      *       "event_at": null,
                      *       "expires_at": null,
-                     *       "timestamp_ms": 1795907061559,
+                     *       "timestamp_ms": 1795897065148,
                      *       "created_at": "2026-11-22T19:40:00Z"
                      *     }
                      */
@@ -37641,7 +37641,7 @@ export interface operations {
                      *       "speaker": "",
                      *       "event_at": null,
                      *       "expires_at": null,
-                     *       "timestamp_ms": 1795907061797,
+                     *       "timestamp_ms": 1795897065187,
                      *       "created_at": "2026-11-22T19:40:00Z"
                      *     }
                      */
@@ -37732,7 +37732,7 @@ export interface operations {
                      *       "speaker": "",
                      *       "event_at": null,
                      *       "expires_at": null,
-                     *       "timestamp_ms": 1795907061797,
+                     *       "timestamp_ms": 1795897065187,
                      *       "created_at": "2026-11-22T19:40:00Z"
                      *     }
                      */
@@ -37815,7 +37815,7 @@ export interface operations {
                      *         "speaker": "",
                      *         "event_at": null,
                      *         "expires_at": null,
-                     *         "timestamp_ms": 1795907060159,
+                     *         "timestamp_ms": 1795897064938,
                      *         "created_at": "2026-11-22T19:40:00Z"
                      *       }
                      *     ]
@@ -37901,7 +37901,7 @@ export interface operations {
                      *           "speaker": "",
                      *           "event_at": null,
                      *           "expires_at": null,
-                     *           "timestamp_ms": 1795907066843,
+                     *           "timestamp_ms": 1795897066632,
                      *           "created_at": "2026-11-22T19:40:00Z"
                      *         },
                      *         "newer": {
@@ -37917,7 +37917,7 @@ export interface operations {
                      *           "speaker": "",
                      *           "event_at": null,
                      *           "expires_at": null,
-                     *           "timestamp_ms": 1795907066911,
+                     *           "timestamp_ms": 1795897066647,
                      *           "created_at": "2026-11-22T19:40:00Z"
                      *         },
                      *         "similarity": 1
@@ -38009,7 +38009,7 @@ export interface operations {
                      *       "speaker": "",
                      *       "event_at": null,
                      *       "expires_at": null,
-                     *       "timestamp_ms": 1795907066911,
+                     *       "timestamp_ms": 1795897066647,
                      *       "created_at": "2026-11-22T19:40:00Z"
                      *     }
                      */
