@@ -76,11 +76,10 @@ def decide(
         if checker is not None and not threshold.is_unclear(support):
             explanation = "decided by signs, which are sure"
         elif checker is not None:
-            try:
-                return _decide_by_model(question, candidates, support, checker)
-            except CheckerFailed as error:
-                logger.warning("abstention decided by signs: %s", error)
-                explanation, failed_parts = f"decided by signs: {error}", ["llm"]
+            by_model, failure = _ask_model(question, candidates, support, checker)
+            if by_model:
+                return by_model
+            explanation, failed_parts = f"decided by signs: {failure}", ["llm"]
     if is_named and not least_is_given:
         explanation = "the question names what the memory is about"
         return AnswerDecision(
@@ -107,14 +106,24 @@ def _decide_by_relevance(
     if relevance < LEAST_OF_TURNS:
         why_not = f"Nothing said is about this (relevance {relevance:.2f} of {LEAST_OF_TURNS:.2f})."
     elif checker is not None:
-        try:
-            return _decide_by_model(question, candidates, support, checker)
-        except CheckerFailed as error:
-            logger.warning("abstention decided by relevance: %s", error)
-            explanation, failed_parts = f"{explanation}: {error}", ["llm"]
+        by_model, failure = _ask_model(question, candidates, support, checker)
+        if by_model:
+            return by_model
+        explanation, failed_parts = f"{explanation}: {failure}", ["llm"]
     return AnswerDecision(
         support, Decider.RELEVANCE, why_not, explanation=explanation, degraded=failed_parts
     )
+
+
+def _ask_model(
+    question: str, candidates: Sequence[Candidate], support: float, checker: AnswerChecker
+) -> tuple[AnswerDecision | None, str]:
+    """Return the decision of the model, or None and why it failed."""
+    try:
+        return _decide_by_model(question, candidates, support, checker), ""
+    except CheckerFailed as error:
+        logger.warning("abstention decided without the language model: %s", error)
+        return None, str(error)
 
 
 def _decide_by_model(

@@ -1,5 +1,6 @@
 """Turns of a conversation know the turn before them, and are found by it."""
 
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from importlib import import_module
 from uuid import UUID
@@ -8,6 +9,7 @@ import pytest
 from django.db import connection
 
 from memories import conversation, namespaces, transfer
+from memories.buckets.answer_check import CheckerFailed
 from memories.buckets.read_pipeline import ReadPipeline
 from memories.curation import edits, inbox, lifecycle
 from memories.erasure import deletion
@@ -176,6 +178,33 @@ def test_a_question_to_a_conversation_is_answered(
     assert not result.abstained
     assert any(answer in one.memory.text for one in result.memories)
     assert result.decided_by == "relevance"
+
+
+class Checker:
+    """A language model that sees no answer, or fails."""
+
+    def __init__(self, failure: str = "") -> None:
+        self.failure, self.asked = failure, 0
+
+    def find_answer(self, question: str, memories: Sequence[str]) -> int | None:
+        self.asked += 1
+        if self.failure:
+            raise CheckerFailed(self.failure)
+        return None
+
+
+def test_a_language_model_decides_whether_a_conversation_answers(evening: Namespace) -> None:
+    question = "Which boat did Sabine haul onto the slip?"
+    sees_nothing, late = Checker(), Checker("too late")
+    result = ReadPipeline(evening, make_checker=lambda _namespace: sees_nothing).query(question)
+    assert (result.abstained, result.decided_by) == (True, "model")
+    result = ReadPipeline(evening, make_checker=lambda _namespace: late).query(question)
+    assert (result.abstained, result.decided_by) == (False, "relevance")
+    assert "llm" in result.degraded
+    assert "too late" in result.decision
+    result = ReadPipeline(evening, make_checker=lambda _namespace: late).query("recipe for borscht")
+    assert result.abstained
+    assert late.asked == 1  # nothing is near enough to ask the model about
 
 
 @pytest.mark.parametrize("question", ["How do I reset my router?", "recipe for borscht"])
