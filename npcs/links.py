@@ -79,10 +79,7 @@ class NPCLinks:
         secrets = Secret.objects.filter(pk__in={link.part for link in links if link.part})
         texts = dict(secrets.visible_to(audience).values_list("pk", "text"))
         npcs = NPC.objects.filter(pk__in={link.source_id for link in links}).visible_to(audience)
-        summaries = {
-            npc.pk: npc.summary if audience.is_gm else npc.open_summary
-            for npc in npcs.only("summary")
-        }
+        summaries = {npc.pk: npc.summary_for(audience) for npc in npcs.only("summary")}
         return {
             link.pk: excerpt(
                 texts.get(link.part, "") if link.part else summaries.get(link.source_id, ""),

@@ -28,7 +28,7 @@ from npcs.kinship import validate_family
 from npcs.merge_models import MergedEntry, NPCMerge
 from npcs.opinion_models import DispositionRules, OpinionChange
 from retrieval.text import read_fences, without_secrets
-from worlds.audiences import Guarded, GuardedQuerySet, Visibility
+from worlds.audiences import Audience, Guarded, GuardedQuerySet, Visibility
 from worlds.trash import LIVE, TRASH_FIELDS, LiveManager
 
 FACT_SOURCE = SourceKind.EDITOR
@@ -193,6 +193,9 @@ class NPC(TimestampedModel, Guarded, TrashedWithEntities):
         """The description for players. Writers refuse secret blocks in it, but a text that was
         stored before may have some."""
         return without_secrets(self.summary)
+
+    def summary_for(self, audience: Audience) -> str:
+        return self.summary if audience.is_gm else self.open_summary
 
     def visibility_changed(self) -> None:
         entities = GraphNode.objects.filter(world=self.world_id, slug=self.slug)

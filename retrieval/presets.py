@@ -79,7 +79,7 @@ class Preset:
 
 USUAL_LENGTH, LONG_LENGTH = 150, 500
 """Words of a passage as they are indexed (in agent memory each counts three times). Turns of people
-have about 100 on average, those of chats with an assistant 550 to 900."""
+have 50 to 120 on average, those of chats with an assistant 550 to 900."""
 
 TALK = Preset(
     dims=1024,

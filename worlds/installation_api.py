@@ -29,7 +29,13 @@ from worlds.schemas import (
     Worlds,
 )
 from worlds.versions import lock_row
-from worlds.world_resource import change_world, digest_of_world, find_system, present_world
+from worlds.world_resource import (
+    change_world,
+    digest_of_world,
+    find_system,
+    present_world,
+    require_open_description,
+)
 
 logger = logging.getLogger(__name__)
 router = Router(tags=["installation"], auth=NeedsInstallationKey())
@@ -44,6 +50,8 @@ def get_me(request: HttpRequest) -> Me:
     """The key, its world, scopes, audience and limits. The call counts under `me` alone."""
     key = key_of(request)
     world = present_world(key.world) if key.world else None
+    if world and key.world:
+        world.description = key.world.open_description
     return Me(key=present_key(key), world=world, version=settings.VERSION)
 
 
@@ -101,6 +109,7 @@ def post_world(
 ) -> Status[WorldOut]:
     """Its members are invited on the site; make a key for its engine with `POST /world/keys` and
     the header `X-World`. 409 when the slug is taken."""
+    require_open_description(entry.description)
     world = create_world(
         name=entry.name,
         slug=new_slug(entry.world_id, entry.name, World.objects.all(), "world"),

@@ -3,6 +3,7 @@
 from typing import ClassVar
 
 from django.conf import settings
+from django.core.exceptions import ValidationError
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
@@ -11,6 +12,7 @@ import worlds.calendar_model
 import worlds.event_model
 import worlds.webhook_model  # noqa: F401 - the app has these models
 from retrieval.models import uuid7
+from retrieval.text import read_fences, without_secrets
 from worlds.program_models import ApiKey, AuditedCall, CallCount, IdempotentWrite
 
 __all__ = [
@@ -63,6 +65,11 @@ class GameSystem(Named):
         return f"{self.name} ({self.edition})" if self.edition else self.name
 
 
+FOR_ALL_MEMBERS = _(
+    "Everybody in this world reads the description. Write the secret into an entry."
+)
+
+
 class World(Named):
     """Everything stored belongs to a world, and no query crosses that line."""
 
@@ -76,6 +83,17 @@ class World(Named):
         verbose_name = _("world")
         verbose_name_plural = _("worlds")
         constraints = [models.UniqueConstraint(fields=["slug"], name="world_slug")]
+
+    def clean(self) -> None:
+        """Refuse a secret block in the description: all members read it, and all keys."""
+        if read_fences(self.description):
+            raise ValidationError({"description": FOR_ALL_MEMBERS})
+
+    @property
+    def open_description(self) -> str:
+        """The description as it is shown. Writers refuse secret blocks in it, but a text that was
+        stored before may have some."""
+        return without_secrets(self.description)
 
 
 class Campaign(Named):

@@ -4,7 +4,8 @@ from django.db import transaction
 from django.http import HttpRequest
 
 from retrieval.errors import Invalid, NotFound
-from worlds.models import GameSystem, World
+from retrieval.text import read_fences
+from worlds.models import FOR_ALL_MEMBERS, GameSystem, World
 from worlds.rest import check_match
 from worlds.schemas import WorldChange, WorldOut
 from worlds.versions import digest_of_row, lock_row
@@ -20,6 +21,13 @@ def find_system(slug: str | None) -> GameSystem | None:
     return system
 
 
+def require_open_description(description: str) -> None:
+    """Raise `Invalid` for one with a secret block: all members read it, and all keys."""
+    if read_fences(description):
+        errors = [{"loc": ["description"], "msg": str(FOR_ALL_MEMBERS)}]
+        raise Invalid(f"description: {FOR_ALL_MEMBERS}", errors=errors)
+
+
 def change_world(request: HttpRequest, world: World, change: WorldChange) -> World:
     """Write the fields that were sent, if `If-Match` names the stored state. Raises `Stale`."""
     with transaction.atomic():
@@ -28,6 +36,7 @@ def change_world(request: HttpRequest, world: World, change: WorldChange) -> Wor
         sent = change.model_fields_set
         if "name" in sent and not change.name:
             raise Invalid("A world needs a name.", errors=[{"loc": ["name"], "msg": "required"}])
+        require_open_description(change.description or "")
         for name in sent & {"name", "language", "description"}:
             setattr(world, name, getattr(change, name))
         if "system_id" in sent:

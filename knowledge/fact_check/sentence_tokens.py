@@ -95,7 +95,7 @@ def clause_tokens(
     light = word_lists(language).light
     clauses = [
         clause
-        for clause in _cut(tokens, language)
+        for clause in _clauses_of(tokens, language)
         if any(not token.is_word or token.word not in light for token in clause)
     ]
     return _with_first_words(clauses, language)
@@ -124,7 +124,7 @@ def _with_numbers(raw: list[Token]) -> list[Token]:
     return found
 
 
-def _cut(tokens: list[Token], language: str) -> Iterator[list[Token]]:
+def _clauses_of(tokens: list[Token], language: str) -> Iterator[list[Token]]:
     clause: list[Token] = []
     for place, token in enumerate(tokens):
         if _begins_clause(tokens, place, language):

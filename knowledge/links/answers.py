@@ -29,7 +29,7 @@ def unlink_unknown(answer: Any, caller: Caller) -> Any:
     plain = plain_texts([text for _place, text in found], caller) if found else []
     for ((holder, key), text), new in zip(found, plain, strict=True):
         if new != text:
-            _put(holder, key, new)
+            _set_text(holder, key, new)
     return answer
 
 
@@ -73,7 +73,7 @@ def _items(node: Any) -> list[tuple[Any, Any]]:
     return []
 
 
-def _put(holder: Any, key: Any, text: str) -> None:
+def _set_text(holder: Any, key: Any, text: str) -> None:
     if isinstance(holder, dict | list):
         holder[key] = text
     else:

@@ -58,7 +58,12 @@ def decide(
     if there is a checker. `is_named`: the question names what the first candidate is about.
     `reads_sentences`: their cosines are the embedder's, so that long ones are judged by those of
     their sentences. `turns`: the relevances of the candidates, best first, if the first of them is
-    a turn of a conversation."""
+    a turn of a conversation; the support is the probability that one of the first answers."""
+    if turns and least is None and not is_named:
+        support = 1 - prod(1 - each for each in turns[:TURNS_READ])
+        if not abstains:
+            return AnswerDecision(support)
+        return _decide_by_relevance(question, candidates, support, checker)
     embedder = get_embedder("memory")
     judged = with_sentences(question, candidates) if reads_sentences else candidates
     support, threshold = support_of(
@@ -66,9 +71,6 @@ def decide(
     )
     if not abstains:
         return AnswerDecision(support)
-    if turns and least is None and not is_named:
-        relevance = 1 - prod(1 - each for each in turns[:TURNS_READ])
-        return _decide_by_relevance(question, candidates, support, relevance, checker)
     explanation, failed_parts = "decided by signs", []
     least_is_given = least is not None
     if least is None:
@@ -98,7 +100,6 @@ def decide(
 def _decide_by_relevance(
     question: str,
     candidates: Sequence[Candidate],
-    support: float,
     relevance: float,
     checker: AnswerChecker | None,
 ) -> AnswerDecision:
@@ -106,12 +107,12 @@ def _decide_by_relevance(
     if relevance < LEAST_OF_TURNS:
         why_not = f"Nothing said is about this (relevance {relevance:.2f} of {LEAST_OF_TURNS:.2f})."
     elif checker is not None:
-        by_model, failure = _ask_model(question, candidates, support, checker)
+        by_model, failure = _ask_model(question, candidates, relevance, checker)
         if by_model:
             return by_model
         explanation, failed_parts = f"{explanation}: {failure}", ["llm"]
     return AnswerDecision(
-        support, Decider.RELEVANCE, why_not, explanation=explanation, degraded=failed_parts
+        relevance, Decider.RELEVANCE, why_not, explanation=explanation, degraded=failed_parts
     )
 
 

@@ -15,7 +15,7 @@ MENTIONS = 0.25
 """For a look around: loses fewer of the answers that are not found first, and shows a few more."""
 OF_TURNS = 0.15
 """The most for turns of a conversation, where an answer is told in several of them, and any turn
-holds more than an answer. It loses 3 to 7 of a hundred answers, where half loses 20 to 25."""
+holds more than an answer. It loses up to 7 of a hundred answers, where half loses up to 22."""
 
 
 def keep_relevant(

@@ -160,7 +160,7 @@ class Vault:
             if note is None:
                 fields = {"kind": "biography", "aliases": list(npc.aliases)}
                 note = self._new_note(npc.name, PEOPLE, fields, npc.aliases)
-                note.body = npc.summary if self.audience.is_gm else npc.open_summary
+                note.body = npc.summary_for(self.audience)
             self._note_of[npc.pk] = note
             person = self._person_fields(npc)
             note.fields |= {
